@@ -1,0 +1,114 @@
+// swift-tools-version: 6.2
+// The package: system libraries first, then C, then the Swift floor, the pure modules, the doers, the executables, the tests.
+// SwiftPM enforces the import directions; `scripts/check` enforces what SwiftPM cannot.
+
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ module: String, _ more: [Target.Dependency] = []) -> Target {
+    .testTarget(
+        name: module + "Tests", dependencies: [.byName(name: module)] + more, exclude: [], swiftSettings: strict)
+}
+
+let systemLibraries: [Target] = [
+    .systemLibrary(name: "CNetlink", pkgConfig: "libnl-route-3.0", providers: [.apt(["libnl-route-3-dev"])]),
+    .systemLibrary(name: "CNftables", pkgConfig: "libnftables", providers: [.apt(["libnftables-dev"])]),
+    .systemLibrary(name: "CCapability", pkgConfig: "libcap", providers: [.apt(["libcap-dev"])]),
+    .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CNcurses", pkgConfig: "ncursesw", providers: [.apt(["libncurses-dev"])]),
+]
+
+let cTargets: [Target] = [
+    .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
+    .target(name: "CNetlinkShims", dependencies: ["CNetlink"], cSettings: [.define("_GNU_SOURCE")]),
+    .target(name: "CCurlShims", dependencies: ["CCurl"]),
+    .target(
+        name: "CNcursesShims", dependencies: ["CNcurses"],
+        cSettings: [.define("_GNU_SOURCE"), .define("_XOPEN_SOURCE_EXTENDED")]),
+]
+
+let pureModules: [Target] = [
+    module("JSON"),
+    module("Addressing"),
+    module("Messages"),
+    module("ImportReport", ["JSON"]),
+    module("Commands", ["JSON"]),
+    module("Session"),
+    module("NetworkPlan", ["Addressing"]),
+    module("YAML", ["CYAML"]),
+    module("Subscriptions", ["JSON", "YAML", "ImportReport"]),
+    module("Migrations", ["JSON", "ImportReport"]),
+    module("Profiles", ["JSON", "ImportReport"]),
+    module("CommandLine", ["Messages"]),
+    module("Dashboard", ["Session", "Messages"]),
+]
+
+let doers: [Target] = [
+    module("Linux", ["CLinux"]),
+    module("Logging", ["Linux"]),
+    module("Privileges", ["Linux", "CLinux", "CCapability"]),
+    module("Netlink", ["Linux", "Addressing", "NetworkPlan", "CNetlink", "CNetlinkShims"]),
+    module("Firewall", ["Linux", "Addressing", "NetworkPlan", "CNftables"]),
+    module("EngineProcess", ["Linux", "Logging", "JSON"]),
+    module(
+        "TunnelHost",
+        ["Linux", "Logging", "Addressing", "NetworkPlan", "Netlink", "Firewall", "JSON"]),
+    module(
+        "EngineHost",
+        ["Linux", "Logging", "Addressing", "NetworkPlan", "Netlink", "Firewall", "JSON", "EngineProcess", "Privileges"]),
+    module(
+        "Worker",
+        [
+            "Linux", "Logging", "Privileges", "Addressing", "NetworkPlan", "TunnelHost", "EngineHost", "Commands",
+            "Session", "JSON",
+        ]),
+    module("Transfer", ["Linux", "CCurl", "CCurlShims"]),
+    module("Store", ["Linux", "JSON", "ImportReport"]),
+    module("EngineControl", ["Linux", "JSON", "EngineProcess", "Logging"]),
+    module("RuleSets", ["Linux", "JSON", "ImportReport", "EngineControl", "Transfer", "Profiles"]),
+    module(
+        "Importing",
+        [
+            "Linux", "JSON", "ImportReport", "Subscriptions", "Migrations", "Profiles", "RuleSets", "Transfer",
+            "EngineControl", "Store",
+        ]),
+    module("Screen", ["Linux", "CNcurses", "CNcursesShims"]),
+    module(
+        "Controller",
+        [
+            "Linux", "Logging", "JSON", "Messages", "CommandLine", "Commands", "Session", "ImportReport", "Importing",
+            "Profiles", "RuleSets", "Subscriptions", "Store", "Transfer", "EngineControl", "Dashboard", "Screen",
+        ]),
+]
+
+let programs: [Target] = [
+    program("trocket-controller", ["Controller"]),
+    program("trocket-tunnel", ["Worker"]),
+]
+
+let package = Package(
+    name: "trocket",
+    products: [
+        .executable(name: "trocket-controller", targets: ["trocket-controller"]),
+        .executable(name: "trocket-tunnel", targets: ["trocket-tunnel"]),
+    ],
+    targets: systemLibraries + cTargets + pureModules + doers + programs + [
+        tests("JSON")
+    ]
+)

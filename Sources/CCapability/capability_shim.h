@@ -1,0 +1,2 @@
+// What the Privileges module sees of libcap.
+#include <sys/capability.h>

@@ -1,0 +1,2 @@
+// What the Transfer module sees of libcurl.
+#include <curl/curl.h>

@@ -1,0 +1,1 @@
+// The C edge CCurlShims: see the header of each file.

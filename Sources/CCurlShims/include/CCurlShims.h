@@ -1,0 +1,2 @@
+// The C edge CCurlShims: calls the Swift importer cannot express.
+#pragma once

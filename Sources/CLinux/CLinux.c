@@ -1,0 +1,1 @@
+// The C edge CLinux: see the header of each file.

@@ -1,0 +1,2 @@
+// The C edge CLinux: calls the Swift importer cannot express.
+#pragma once

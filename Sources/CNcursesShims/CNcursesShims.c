@@ -1,0 +1,1 @@
+// The C edge CNcursesShims: see the header of each file.

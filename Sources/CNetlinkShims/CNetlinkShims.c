@@ -1,0 +1,1 @@
+// The C edge CNetlinkShims: see the header of each file.

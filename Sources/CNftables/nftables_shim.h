@@ -1,0 +1,2 @@
+// What the Firewall module sees of libnftables.
+#include <nftables/libnftables.h>

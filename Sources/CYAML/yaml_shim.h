@@ -1,0 +1,2 @@
+// What the YAML module sees of libyaml.
+#include <yaml.h>

@@ -1,0 +1,1 @@
+// Migrations: see specs/001-linux-vpn-client/plan.md for what this module holds.

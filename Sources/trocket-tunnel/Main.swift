@@ -1,0 +1,6 @@
+// The program `trocket-tunnel`: wiring only.
+
+@main
+struct Main {
+    static func main() {}
+}
