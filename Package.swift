@@ -44,10 +44,11 @@ let cTargets: [Target] = [
 ]
 
 let pureModules: [Target] = [
-    module("JSON"),
+    // The standard library's floating-point conversions call libm; a module without Glibc has to name it.
+    .target(name: "JSON", swiftSettings: strict, linkerSettings: [.linkedLibrary("m")]),
     module("Addressing"),
     module("Messages"),
-    module("ImportReport", ["JSON"]),
+    module("ImportReport"),
     module("Commands", ["JSON"]),
     module("Session"),
     module("NetworkPlan", ["Addressing"]),

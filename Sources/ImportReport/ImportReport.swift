@@ -1,7 +1,5 @@
 // What an import says it did: the value behind `import --json`, `convert --report` and the readable page.
 
-package import JSON
-
 /// Why a line of the subscription is not among the usable ones. The raw value is the code other programs rely on.
 package enum DropReason: String, Sendable, CaseIterable {
     case unsupportedType = "unsupported_type"

@@ -96,7 +96,8 @@ private struct JSONParser {
             switch bytes[at] {
             case 0x20, 0x09, 0x0A, 0x0D: at += 1
             case UInt8(ascii: "#") where lenient: skipLine()
-            case UInt8(ascii: "/") where lenient && at + 1 < bytes.count && bytes[at + 1] == UInt8(ascii: "/"): skipLine()
+            case UInt8(ascii: "/") where lenient && at + 1 < bytes.count && bytes[at + 1] == UInt8(ascii: "/"):
+                skipLine()
             case UInt8(ascii: "/") where lenient && at + 1 < bytes.count && bytes[at + 1] == UInt8(ascii: "*"):
                 try skipComment()
             default: return
@@ -261,7 +262,9 @@ private struct JSONParser {
         case UInt8(ascii: "t"): out.append(0x09)
         case UInt8(ascii: "u"):
             var scalar = UInt32(try hex4())
-            if scalar >> 10 == 0x36, at + 1 < bytes.count, bytes[at] == UInt8(ascii: "\\"), bytes[at + 1] == UInt8(ascii: "u") {
+            if scalar >> 10 == 0x36, at + 1 < bytes.count, bytes[at] == UInt8(ascii: "\\"),
+                bytes[at + 1] == UInt8(ascii: "u")
+            {
                 let back = at
                 at += 2
                 let low = UInt32(try hex4())

@@ -18,7 +18,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "{", "[1,]", "{\"a\":1,}", "01", "1.", "+1", "\"\u{01}\"", "\"\\x\"", "tru", "[1] 2", "{\"a\" 1}", "{a:1}", "nul",
+        "", "{", "[1,]", "{\"a\":1,}", "01", "1.", "+1", "\"\u{01}\"", "\"\\x\"", "tru", "[1] 2", "{\"a\" 1}", "{a:1}",
+        "nul",
         "\"abc", "/* x", "\"\\u12g4\"", "-", "[",
     ])
     func strictRefuses(_ text: String) {
@@ -53,6 +54,7 @@ import Testing
 
     @Test func prettyIsIndented() {
         let value: JSON = ["a": [1, ["b": []]], "c": [:]]
-        #expect(value.text(pretty: true) == "{\n  \"a\": [\n    1,\n    {\n      \"b\": []\n    }\n  ],\n  \"c\": {}\n}")
+        #expect(
+            value.text(pretty: true) == "{\n  \"a\": [\n    1,\n    {\n      \"b\": []\n    }\n  ],\n  \"c\": {}\n}")
     }
 }
