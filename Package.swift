@@ -31,7 +31,7 @@ let systemLibraries: [Target] = [
     .systemLibrary(name: "CCapability", pkgConfig: "libcap", providers: [.apt(["libcap-dev"])]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-    .systemLibrary(name: "CNcurses", pkgConfig: "ncursesw", providers: [.apt(["libncurses-dev"])]),
+    .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
 ]
 
 let cTargets: [Target] = [
@@ -110,6 +110,8 @@ let package = Package(
         .executable(name: "trocket-tunnel", targets: ["trocket-tunnel"]),
     ],
     targets: systemLibraries + cTargets + pureModules + doers + programs + [
-        tests("JSON")
+        tests("JSON"),
+        tests("Linux"),
+        tests("Logging", ["Linux"]),
     ]
 )

@@ -1,1 +1,0 @@
-// The C edge CLinux: see the header of each file.

@@ -1,0 +1,108 @@
+// Owned file descriptors, and reading and writing them.
+
+import CLinux
+import Glibc
+
+/// An open file descriptor that is closed when its owner goes away.
+package struct Descriptor: ~Copyable, Sendable {
+    /// The number, for calls that borrow it.
+    package let number: Int32
+
+    /// Takes over an open descriptor.
+    package init(owning number: Int32) { self.number = number }
+
+    deinit { _ = Glibc.close(number) }
+
+    /// Gives up ownership: the caller closes the number.
+    package consuming func release() -> Int32 {
+        let number = self.number
+        discard self
+        return number
+    }
+
+    /// A second descriptor for the same open file, closed at exec. Corresponds to fcntl(2) F_DUPFD_CLOEXEC.
+    package borrowing func duplicate() throws(SystemCallError) -> Descriptor {
+        Descriptor(owning: try check(cl_duplicate(number, 3), "duplicating a descriptor"))
+    }
+
+    /// Switches O_NONBLOCK.
+    package borrowing func setNonBlocking(_ on: Bool) throws(SystemCallError) {
+        try check(cl_set_nonblocking(number, on ? 1 : 0), "setting a descriptor's blocking mode")
+    }
+}
+
+/// What a non-blocking read found.
+package enum ReadOutcome {
+    case bytes([UInt8])
+    case wouldBlock
+    case end
+}
+
+/// Reads at most `limit` bytes from a descriptor. Corresponds to read(2).
+package func readSome(_ descriptor: Int32, limit: Int = 65_536) throws(SystemCallError) -> ReadOutcome {
+    var count = 0
+    var failure: Int32 = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, used in
+        repeat {
+            count = Glibc.read(descriptor, buffer.baseAddress, limit)
+            failure = count < 0 ? errno : 0
+        } while failure == EINTR
+        used = max(0, count)
+    }
+    if count > 0 { return .bytes(bytes) }
+    if count == 0 { return .end }
+    if failure == EAGAIN { return .wouldBlock }
+    throw SystemCallError("reading from", "descriptor \(descriptor)", Errno(rawValue: failure))
+}
+
+/// Reads to the end of a descriptor.
+/// - Throws: `SystemCallError`, with `tooLarge` past the limit.
+package func readAll(_ descriptor: Int32, limit: Int, subject: String) throws(SystemCallError) -> [UInt8] {
+    var all: [UInt8] = []
+    while true {
+        switch try readSome(descriptor, limit: min(65_536, limit - all.count + 1)) {
+        case .bytes(let bytes):
+            all.append(contentsOf: bytes)
+            if all.count > limit { throw SystemCallError("reading", subject, .tooLarge) }
+        case .end: return all
+        case .wouldBlock: throw SystemCallError("reading", subject, .wouldBlock)
+        }
+    }
+}
+
+/// Writes every byte to a blocking descriptor. Corresponds to write(2).
+package func writeAll(_ descriptor: Int32, _ bytes: [UInt8], subject: String = "") throws(SystemCallError) {
+    var sent = 0
+    while sent < bytes.count {
+        let start = sent
+        sent += try checkErrno("writing to", subject) {
+            bytes.withUnsafeBytes { buffer in
+                let rest = UnsafeRawBufferPointer(rebasing: buffer[start...])
+                return Glibc.write(descriptor, rest.baseAddress, rest.count)
+            }
+        }
+    }
+}
+
+/// A pipe, both ends closed at exec. Corresponds to pipe2(2).
+package struct Pipe: ~Copyable {
+    package let reader: Descriptor
+    package let writer: Descriptor
+
+    package init() throws(SystemCallError) {
+        var ends: [Int32] = [-1, -1]
+        try check(cl_pipe(&ends), "creating a pipe")
+        reader = Descriptor(owning: ends[0])
+        writer = Descriptor(owning: ends[1])
+    }
+
+    /// Closes our copy of the writing end and keeps the reading one, once a child holds the other.
+    package consuming func keepingReader() -> Descriptor { reader }
+}
+
+/// Standard output, unbuffered, so that a line printed before a crash still arrives. Failures are ignored: there is
+/// nowhere left to report them.
+package func writeStandardOutput(_ text: String) { try? writeAll(STDOUT_FILENO, Array(text.utf8)) }
+
+/// Standard error, unbuffered. See `writeStandardOutput(_:)`.
+package func writeStandardError(_ text: String) { try? writeAll(STDERR_FILENO, Array(text.utf8)) }

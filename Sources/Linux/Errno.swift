@@ -1,0 +1,80 @@
+// Error numbers and the error every failed system call becomes.
+
+import Glibc
+
+/// An errno(3) value. A struct and not an enum, so that a number this program has no name for stays itself.
+package struct Errno: Error, Hashable, Sendable, RawRepresentable, CustomStringConvertible {
+    package let rawValue: Int32
+    package init(rawValue: Int32) { self.rawValue = rawValue }
+
+    package static let notPermitted = Errno(rawValue: EPERM)
+    package static let noSuchFile = Errno(rawValue: ENOENT)
+    package static let noSuchProcess = Errno(rawValue: ESRCH)
+    package static let interrupted = Errno(rawValue: EINTR)
+    package static let wouldBlock = Errno(rawValue: EAGAIN)
+    package static let accessDenied = Errno(rawValue: EACCES)
+    package static let exists = Errno(rawValue: EEXIST)
+    package static let noSuchDevice = Errno(rawValue: ENODEV)
+    package static let invalid = Errno(rawValue: EINVAL)
+    package static let noSpace = Errno(rawValue: ENOSPC)
+    package static let brokenPipe = Errno(rawValue: EPIPE)
+    package static let notSupported = Errno(rawValue: EOPNOTSUPP)
+    package static let noSystemCall = Errno(rawValue: ENOSYS)
+    package static let symbolicLink = Errno(rawValue: ELOOP)
+    package static let crossesDevice = Errno(rawValue: EXDEV)
+    package static let addressInUse = Errno(rawValue: EADDRINUSE)
+    package static let connectionRefused = Errno(rawValue: ECONNREFUSED)
+    package static let tooLarge = Errno(rawValue: EFBIG)
+    package static let notADirectory = Errno(rawValue: ENOTDIR)
+    package static let outOfRange = Errno(rawValue: ERANGE)
+
+    /// The system's own words, as strerror(3) gives them.
+    package var description: String {
+        guard let text = strerror(rawValue) else { return "error \(rawValue)" }
+        return String(cString: text)
+    }
+}
+
+/// A system call that failed: which, on what, and what the system said.
+package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What was being done, as a phrase: "opening", "listening on".
+    package let operation: String
+    /// To what: a path, a socket, a process. Never a secret.
+    package let subject: String
+    package let errno: Errno
+
+    package init(_ operation: String, _ subject: String, _ errno: Errno) {
+        self.operation = operation
+        self.subject = subject
+        self.errno = errno
+    }
+
+    package var description: String {
+        subject.isEmpty ? "\(operation): \(errno)" : "\(operation) \(subject): \(errno)"
+    }
+}
+
+/// Turns a C-edge result (value or -errno) into a value or an error.
+/// - Throws: `SystemCallError` naming the operation and its subject.
+@discardableResult
+package func check<Number: FixedWidthInteger & SignedInteger>(
+    _ result: Number, _ operation: @autoclosure () -> String, _ subject: @autoclosure () -> String = ""
+) throws(SystemCallError) -> Number {
+    guard result < 0 else { return result }
+    throw SystemCallError(operation(), subject(), Errno(rawValue: Int32(truncatingIfNeeded: 0 - result)))
+}
+
+/// Runs a glibc call that reports through errno, retrying while interrupted; errno is read in the very next expression.
+/// - Throws: `SystemCallError` naming the operation and its subject.
+@discardableResult
+package func checkErrno<Number: FixedWidthInteger & SignedInteger>(
+    _ operation: @autoclosure () -> String, _ subject: @autoclosure () -> String = "", _ body: () -> Number
+) throws(SystemCallError) -> Number {
+    while true {
+        let result = body()
+        let number = errno
+        if result >= 0 { return result }
+        if number == EINTR { continue }
+        throw SystemCallError(operation(), subject(), Errno(rawValue: number))
+    }
+}

@@ -1,0 +1,171 @@
+// Reading and replacing files in directories that others can write to: no links followed, owner and size checked,
+// replaced whole or not at all.
+
+import CLinux
+import Glibc
+
+/// What a file's inode says, of what the checks here need. Corresponds to fstat(2).
+package struct FileStatus: Hashable, Sendable {
+    package let isRegular: Bool
+    package let isDirectory: Bool
+    /// The permission bits.
+    package let mode: UInt32
+    package let owner: UInt32
+    package let group: UInt32
+    /// Bytes.
+    package let size: Int64
+    /// Seconds since 1970.
+    package let modified: Int64
+    package let device: UInt64
+    package let inode: UInt64
+
+    /// The status of an open descriptor.
+    package init(of descriptor: Int32, subject: String) throws(SystemCallError) {
+        var raw = cl_status()
+        try check(cl_status(descriptor, &raw), "looking at", subject)
+        isRegular = raw.mode & 0o170000 == 0o100000
+        isDirectory = raw.mode & 0o170000 == 0o040000
+        mode = raw.mode & 0o7777
+        owner = raw.uid
+        group = raw.gid
+        size = raw.size
+        modified = raw.modified_seconds
+        device = raw.device
+        inode = raw.inode
+    }
+}
+
+/// A file that is not what it should be: foreign owner, a link, too large. Never overwritten silently.
+package struct UntrustedFile: Error, Hashable, Sendable, CustomStringConvertible {
+    package let path: String
+    /// What is wrong with it.
+    package let problem: String
+
+    package var description: String { "\(path): \(problem)" }
+}
+
+/// A directory opened once, in which files are opened without following links out of it (openat2(2) RESOLVE_BENEATH and
+/// RESOLVE_NO_SYMLINKS).
+package struct Directory: ~Copyable {
+    package let descriptor: Descriptor
+    /// For messages.
+    package let path: String
+
+    /// Opens a directory; the last path component must not be a link.
+    package init(_ path: String) throws(SystemCallError) {
+        let number = try checkErrno("opening", path) {
+            Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        }
+        self.descriptor = Descriptor(owning: number)
+        self.path = path
+    }
+
+    /// Opens a file beneath this directory.
+    package borrowing func open(
+        _ name: String, flags: Int32 = O_RDONLY, mode: UInt32 = 0o600
+    ) throws(SystemCallError) -> Descriptor {
+        let found = cl_openat2(
+            descriptor.number, name, flags | O_NOFOLLOW, mode, UInt64(CL_RESOLVE_BENEATH | CL_RESOLVE_NO_SYMLINKS))
+        return Descriptor(owning: try check(found, "opening", "\(path)/\(name)"))
+    }
+
+    /// Reads a regular file of the expected owner; nil when there is none.
+    /// - Parameters:
+    ///   - owner: the uid that must own it; nil accepts any.
+    ///   - limit: bytes; a larger file is refused.
+    /// - Throws: `SystemCallError` or `UntrustedFile`.
+    package borrowing func read(_ name: String, owner: UInt32?, limit: Int) throws -> [UInt8]? {
+        let file: Descriptor
+        do { file = try open(name, flags: O_RDONLY | O_NONBLOCK) } catch let error {
+            if error.errno == .noSuchFile { return nil }
+            if error.errno == .symbolicLink {
+                throw UntrustedFile(path: "\(path)/\(name)", problem: "is a symbolic link")
+            }
+            throw error
+        }
+        let status = try FileStatus(of: file.number, subject: "\(path)/\(name)")
+        guard status.isRegular else { throw UntrustedFile(path: "\(path)/\(name)", problem: "is not a regular file") }
+        if let owner, status.owner != owner {
+            throw UntrustedFile(
+                path: "\(path)/\(name)", problem: "belongs to user \(status.owner), not to user \(owner)")
+        }
+        guard status.size <= Int64(limit) else {
+            throw UntrustedFile(path: "\(path)/\(name)", problem: "is larger than \(limit) bytes")
+        }
+        return try readAll(file.number, limit: limit, subject: "\(path)/\(name)")
+    }
+
+    /// Replaces a file whole: temporary file, fsync, rename, fsync of the directory. Readers see the old or the new.
+    package borrowing func replace(_ name: String, with bytes: [UInt8], mode: UInt32) throws(SystemCallError) {
+        var salt: UInt64 = 0
+        try check(cl_random(&salt, MemoryLayout<UInt64>.size), "reading random bytes")
+        let temporary = ".\(name).\(String(salt, radix: 36))"
+        let number = descriptor.number
+        do throws(SystemCallError) {
+            let file = try open(temporary, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+            try writeAll(file.number, bytes, subject: "\(path)/\(name)")
+            try checkErrno("setting the mode of", "\(path)/\(name)") { fchmod(file.number, mode) }
+            try checkErrno("flushing", "\(path)/\(name)") { fsync(file.number) }
+            try checkErrno("replacing", "\(path)/\(name)") { renameat(number, temporary, number, name) }
+        } catch {
+            unlinkat(number, temporary, 0)
+            throw error
+        }
+        try checkErrno("flushing", path) { fsync(number) }
+    }
+
+    /// Deletes a file; false when there was none.
+    @discardableResult
+    package borrowing func remove(_ name: String) throws(SystemCallError) -> Bool {
+        let number = descriptor.number
+        do throws(SystemCallError) { try checkErrno("deleting", "\(path)/\(name)") { unlinkat(number, name, 0) } } catch
+        {
+            if error.errno == .noSuchFile { return false }
+            throw error
+        }
+        return true
+    }
+
+    /// Makes a directory beneath this one when it is not there yet, and opens it.
+    package borrowing func subdirectory(_ name: String, mode: UInt32) throws(SystemCallError) -> Directory {
+        let number = descriptor.number
+        if mkdirat(number, name, mode) < 0, errno != EEXIST {
+            throw SystemCallError("making directory", "\(path)/\(name)", Errno(rawValue: errno))
+        }
+        let inner = try open(name, flags: O_RDONLY | O_DIRECTORY)
+        return Directory(descriptor: inner, path: "\(path)/\(name)")
+    }
+
+    private init(descriptor: consuming Descriptor, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    /// The names in this directory, without `.` and `..`, sorted.
+    package borrowing func names() throws(SystemCallError) -> [String] {
+        let copy = try open(".", flags: O_RDONLY | O_DIRECTORY).release()
+        guard let stream = fdopendir(copy) else {
+            let failure = Errno(rawValue: errno)
+            _ = Glibc.close(copy)
+            throw SystemCallError("listing", path, failure)
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { raw in
+                String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    /// Takes an exclusive advisory lock (flock(2)) on a file in this directory; held until the descriptor goes.
+    /// - Parameter wait: whether to wait for another holder; else `wouldBlock` is thrown.
+    package borrowing func lock(_ name: String = ".lock", wait: Bool = true) throws(SystemCallError) -> Descriptor {
+        let file = try open(name, flags: O_RDWR | O_CREAT, mode: 0o600)
+        let number = file.number
+        try checkErrno("locking", "\(path)/\(name)") { flock(number, wait ? LOCK_EX : LOCK_EX | LOCK_NB) }
+        return file
+    }
+}

@@ -1,0 +1,74 @@
+// The places log lines go to.
+
+import Glibc
+package import Linux
+
+/// Keeps lines in memory, for tests and for the last lines of a report.
+package final class MemorySink: LogSink {
+    package private(set) var lines: [String] = []
+    package init() {}
+    package func write(_ line: String) { lines.append(line) }
+}
+
+/// Writes lines to an open descriptor, such as standard error.
+package final class DescriptorSink: LogSink {
+    private let descriptor: Int32
+    /// - Parameter descriptor: stays open as long as the sink.
+    package init(_ descriptor: Int32 = STDERR_FILENO) { self.descriptor = descriptor }
+    package func write(_ line: String) { try? writeAll(descriptor, Array((line + "\n").utf8)) }
+}
+
+/// Writes lines to a file that is moved aside once full, so that a log never takes more than twice its limit.
+package final class FileSink: LogSink {
+    private let directory: Directory
+    private let name: String
+    private let limit: Int
+    private let mode: UInt32
+    private var file: Descriptor?
+    private var size = 0
+
+    /// - Parameters:
+    ///   - directory: where the log lives.
+    ///   - name: the file's name; the older half is `name.1`.
+    ///   - limit: bytes before the file is moved aside.
+    /// - Throws: `SystemCallError` when the file cannot be opened.
+    package init(
+        directory: consuming Directory, name: String, limit: Int = 1 << 20, mode: UInt32 = 0o600
+    ) throws(SystemCallError) {
+        let file = try Self.open(directory, name, mode)
+        size = Int(try FileStatus(of: file.number, subject: name).size)
+        self.directory = directory
+        self.name = name
+        self.limit = limit
+        self.mode = mode
+        self.file = consume file
+    }
+
+    package func write(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        if size + bytes.count > limit { rotate() }
+        // A log that cannot be written must not stop the program it reports on.
+        guard case .some(let descriptor) = number else { return }
+        if (try? writeAll(descriptor, bytes)) != nil { size += bytes.count }
+    }
+
+    private var number: Int32? {
+        switch file {
+        case .some(let file): file.number
+        case .none: nil
+        }
+    }
+
+    private func rotate() {
+        let parent = directory.descriptor.number
+        guard renameat(parent, name, parent, name + ".1") == 0 else { return }
+        file = try? Self.open(directory, name, mode)
+        size = 0
+    }
+
+    private static func open(
+        _ directory: borrowing Directory, _ name: String, _ mode: UInt32
+    ) throws(SystemCallError) -> Descriptor {
+        try directory.open(name, flags: O_WRONLY | O_CREAT | O_APPEND, mode: mode)
+    }
+}

@@ -1,0 +1,51 @@
+// Files are replaced whole, and links, foreign owners and oversized files are refused by name.
+
+import Glibc
+import Linux
+import Testing
+
+@Suite struct SecureFileTests {
+    private func withDirectory(_ body: (borrowing Directory, String) throws -> Void) throws {
+        var template = Array("/tmp/trocket-test-XXXXXX".utf8CString)
+        let path = try #require(
+            template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!) }.map { String(cString: $0) })
+        let directory = try Directory(path)
+        defer {
+            for name in (try? directory.names()) ?? [] { unlink("\(path)/\(name)") }
+            rmdir(path)
+        }
+        try body(directory, path)
+    }
+
+    @Test func replaceAndRead() throws {
+        try withDirectory { directory, _ in
+            #expect(try directory.read("a", owner: getuid(), limit: 10) == nil)
+            try directory.replace("a", with: [1, 2, 3], mode: 0o640)
+            try directory.replace("a", with: [4], mode: 0o600)
+            #expect(try directory.read("a", owner: getuid(), limit: 10) == [4])
+            #expect(try directory.names() == ["a"])
+            #expect(throws: UntrustedFile.self) { try directory.read("a", owner: getuid() &+ 1, limit: 10) }
+            #expect(throws: UntrustedFile.self) { try directory.read("a", owner: nil, limit: 0) }
+        }
+    }
+
+    @Test func linksAndEscapesAreRefused() throws {
+        try withDirectory { directory, path in
+            symlink("/etc/passwd", "\(path)/link")
+            #expect(throws: UntrustedFile.self) { try directory.read("link", owner: nil, limit: 1 << 20) }
+            #expect(throws: SystemCallError.self) { try directory.read("../../etc/passwd", owner: nil, limit: 1 << 20) }
+            mkfifo("\(path)/fifo", 0o600)
+            #expect(throws: UntrustedFile.self) { try directory.read("fifo", owner: nil, limit: 10) }
+        }
+    }
+
+    @Test func aLockExcludesTheNext() throws {
+        try withDirectory { directory, _ in
+            let held = try directory.lock()
+            let error = #expect(throws: SystemCallError.self) { _ = try directory.lock(wait: false) }
+            #expect(error?.errno == .wouldBlock)
+            held.close()
+            _ = try directory.lock(wait: false)
+        }
+    }
+}
