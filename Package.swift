@@ -113,5 +113,6 @@ let package = Package(
         tests("JSON"),
         tests("Linux"),
         tests("Logging", ["Linux"]),
+        tests("Profiles", ["JSON", "ImportReport"]),
     ]
 )

@@ -1,0 +1,84 @@
+// The fields that no provider may set, wherever they stand in a line or a DNS server.
+
+import ImportReport
+import JSON
+
+/// Takes out fields that open files, run programs, listen, or bind to things of this machine.
+/// Source: <https://sing-box.sagernet.org/configuration/shared/dial/>, `…/shared/tls/`, `…/endpoint/wireguard/`.
+enum HostileFields {
+    private static let reasons: [String: String] = [
+        "bind_interface": "names an interface of this machine",
+        "inet4_bind_address": "names an address of this machine",
+        "inet6_bind_address": "names an address of this machine",
+        "bind_address_no_port": "changes how sockets are bound",
+        "routing_mark": "the engine may not set marks, connections would fail",
+        "reuse_addr": "changes how sockets are bound",
+        "netns": "names a network namespace of this machine",
+        "network_strategy": "chooses interfaces of this machine",
+        "network_type": "chooses interfaces of this machine",
+        "fallback_network_type": "chooses interfaces of this machine",
+        "system": "makes an interface on this machine",
+        "system_interface": "makes an interface on this machine",
+        "interface_name": "makes an interface on this machine",
+        "listen": "listens",
+        "listen_port": "listens",
+        "spoof": "needs a privilege the engine does not have",
+        "spoof_method": "needs a privilege the engine does not have",
+        "tls_spoof": "needs a privilege the engine does not have",
+        "tls_spoof_method": "needs a privilege the engine does not have",
+        "kernel_tx": "changes this machine's kernel state",
+        "kernel_rx": "changes this machine's kernel state",
+        "external_ui": "serves files",
+        "data_directory": "opens files",
+        "state_directory": "opens files",
+    ]
+
+    /// Why a field may not stay; nil when it may.
+    private static func reason(_ key: String, atTop: Bool) -> String? {
+        if key.hasSuffix("_path") || key.hasSuffix("_directory") { return "opens a file of this machine" }
+        if key == "name" { return atTop ? "makes an interface on this machine" : nil }
+        return reasons[key]
+    }
+
+    /// Removes every hostile field from an object and from all objects in it, and reports each.
+    static func strip(_ value: inout JSON, place: String, changes: inout [Change]) {
+        strip(&value, place: place, atTop: true, changes: &changes)
+    }
+
+    private static func strip(_ value: inout JSON, place: String, atTop: Bool, changes: inout [Change]) {
+        guard isAnythingHostile(value, atTop: atTop) else { return }
+        switch value {
+        case .object(var object):
+            object.removeAll { member in
+                guard let why = reason(member.key, atTop: atTop) else { return false }
+                changes.append(Change(place: place + "." + member.key, what: "removed", reason: why))
+                return true
+            }
+            for member in object.members where member.key != "headers" {
+                var inner = member.value
+                strip(&inner, place: place + "." + member.key, atTop: false, changes: &changes)
+                if inner != member.value { object[member.key] = inner }
+            }
+            value = .object(object)
+        case .array(var items):
+            for at in items.indices {
+                strip(&items[at], place: "\(place)[\(at)]", atTop: false, changes: &changes)
+            }
+            value = .array(items)
+        default: return
+        }
+    }
+
+    /// The usual line has nothing hostile: looking first saves building the places and the copies.
+    private static func isAnythingHostile(_ value: JSON, atTop: Bool) -> Bool {
+        switch value {
+        case .object(let object):
+            object.members.contains {
+                reason($0.key, atTop: atTop) != nil
+                    || ($0.key != "headers" && isAnythingHostile($0.value, atTop: false))
+            }
+        case .array(let items): items.contains { isAnythingHostile($0, atTop: false) }
+        default: false
+        }
+    }
+}

@@ -1,0 +1,63 @@
+// Putting a profile together: lines, groups, rules and resolvers, the provider's kept parts among our own.
+
+import ImportReport
+import JSON
+
+/// Makes the profile the engine gets on descriptor 4. Pure: the same input always gives the same bytes.
+package enum ProfileShaper {
+    /// Shapes a profile.
+    /// - Throws: `ShapingError.noLines` when not one line can run.
+    package static func shape(_ input: ShapingInput) throws(ShapingError) -> ShapedProfile {
+        let document = input.document.flatMap { $0.object == nil ? nil : $0 }
+        let groups = ProviderGroups(document)
+        var dns = ProviderDNS(document?["dns"] ?? .null)
+        let lines = Lines(input, groups: groups, resolvers: dns.directTags)
+        guard !lines.lineTags.isEmpty else { throw .noLines(lines.dropped) }
+
+        let targets = RuleTargets(groups: groups, lines: lines.tagByOriginal, documentTags: input.documentTags)
+        let sets = RuleSetTable(document: document, local: input.ruleSets)
+        let conditions = RuleConditions(document: document, ruleSets: sets.available)
+        let route = ProviderRoute(document?["route"] ?? .null, targets: targets, conditions: conditions)
+        dns.resolve(targets: targets, conditions: conditions, options: input.options)
+        let names = sets.available.contains(ProfileTag.domesticNames)
+        let addresses = sets.available.contains(ProfileTag.domesticAddresses)
+
+        let rules = OwnRouting.firstRules() + route.rules + OwnRouting.lastRules(names: names, addresses: addresses)
+        let dnsRules =
+            OwnRouting.firstDNSRules(input.options) + dns.rules
+            + OwnRouting.lastDNSRules(input.options, names: names)
+        var dnsSection = dns.settings
+        dnsSection["servers"] = .array(
+            [
+                input.options.domesticResolver.server(tag: ProfileTag.directResolver),
+                input.options.foreignResolver.server(tag: ProfileTag.remoteResolver, detour: ProfileTag.proxy),
+            ] + dns.servers)
+        dnsSection["rules"] = .array(dnsRules)
+        dnsSection["final"] = .string(dns.final ?? ProfileTag.remoteResolver)
+
+        var routeSection = JSONObject()
+        routeSection["rules"] = .array(rules)
+        let definitions = sets.definitions(usedBy: rules + dnsRules)
+        if !definitions.isEmpty { routeSection["rule_set"] = .array(definitions) }
+        routeSection["final"] = .string(route.final ?? ProfileTag.proxy)
+        routeSection["default_domain_resolver"] = .string(ProfileTag.directResolver)
+
+        var profile = JSONObject()
+        if !input.options.authorities.isEmpty {
+            profile["certificate"] = ["certificate": .strings(input.options.authorities)]
+        }
+        profile["dns"] = .object(dnsSection)
+        let endpoints = lines.objects(endpoints: true)
+        if !endpoints.isEmpty { profile["endpoints"] = .array(endpoints) }
+        profile["outbounds"] = .array(
+            OwnRouting.groups(lines: lines.lineTags, testURL: input.options.testURL) + lines.objects(endpoints: false)
+                + [OwnRouting.directOutbound])
+        profile["route"] = .object(routeSection)
+        return ShapedProfile(
+            profile: .object(profile), lineTags: lines.lineTags,
+            changes: ProviderSections.removed(from: document) + lines.changes + route.changes + dns.changes
+                + sets.changes,
+            dropped: lines.dropped, removedRuleSets: sets.removed,
+            domesticAddressesAreDirect: addresses && route.rules.isEmpty)
+    }
+}

@@ -1,0 +1,74 @@
+// The rule-sets a profile may name: files on this machine and the provider's inline ones. Nothing remote remains.
+
+import ImportReport
+import JSON
+
+/// Every rule-set that can be had, by tag.
+struct RuleSetTable {
+    private var local: [String: LocalRuleSet] = [:]
+    private var inline: [String: JSON] = [:]
+    /// The tags rules may name.
+    private(set) var available: Set<String> = []
+    private(set) var removed: [RemovedRuleSet] = []
+    private(set) var changes: [Change] = []
+
+    init(document: JSON?, local sets: [LocalRuleSet]) {
+        for set in sets { local[set.tag] = set }
+        available = Set(local.keys)
+        guard let document else { return }
+        for (at, definition) in document["route"]["rule_set"].listed.enumerated() {
+            take(definition, place: "route.rule_set[\(at)]")
+        }
+    }
+
+    private mutating func take(_ definition: JSON, place: String) {
+        guard let tag = definition["tag"].string, !tag.isEmpty else {
+            changes.append(Change(place: place, what: "removed", reason: "a rule-set without a tag"))
+            return
+        }
+        let type = definition["type"].string ?? ""
+        if local[tag] != nil {
+            if type != "local" {
+                changes.append(Change(place: place, what: "→ local file", reason: "a start never downloads"))
+            }
+            return
+        }
+        if type.isEmpty || type == "inline" {
+            guard case .array(let rules) = definition["rules"], !rules.isEmpty, inline[tag] == nil else {
+                forget(tag, nil, "an inline rule-set without rules is refused", place)
+                return
+            }
+            inline[tag] = ["type": "inline", "tag": .string(tag), "rules": .array(rules)]
+            available.insert(tag)
+        } else if type == "remote" {
+            forget(tag, definition["url"].string, "not downloaded", place)
+        } else {
+            forget(tag, nil, "opens a file of this machine", place)
+        }
+    }
+
+    private mutating func forget(_ tag: String, _ url: String?, _ reason: String, _ place: String) {
+        removed.append(RemovedRuleSet(tag: tag, url: url, reason: reason))
+        changes.append(Change(place: place, what: "removed with the rules that name only it", reason: reason))
+    }
+
+    /// The definitions of those sets that the rules name, in a fixed order.
+    func definitions(usedBy rules: [JSON]) -> [JSON] {
+        var used: Set<String> = []
+        for rule in rules { Self.collect(rule, into: &used) }
+        return used.sorted().compactMap { tag in
+            if let file = local[tag] {
+                return [
+                    "type": "local", "tag": .string(tag), "format": .string(file.format.rawValue),
+                    "path": .string(file.path),
+                ]
+            }
+            return inline[tag]
+        }
+    }
+
+    private static func collect(_ rule: JSON, into used: inout Set<String>) {
+        for tag in rule["rule_set"].listed { if let tag = tag.string { used.insert(tag) } }
+        for inner in rule["rules"].listed { collect(inner, into: &used) }
+    }
+}

@@ -1,0 +1,36 @@
+// What shaping gives back: the profile and everything a person should know about how it came to be.
+
+package import ImportReport
+package import JSON
+
+/// A rule-set of the provider that the profile does without.
+package struct RemovedRuleSet: Hashable, Sendable {
+    package var tag: String
+    /// Where it would have come from; nil for one that is no download.
+    package var url: String?
+    package var reason: String
+}
+
+/// The profile the engine gets on descriptor 4, and the account of how it was made.
+///
+/// It holds `outbounds`, `endpoints`, `dns`, `route` (and `certificate` when authorities were given) and nothing else:
+/// no `log`, no `experimental`, no `inbounds`. Those stand in the tunnel configuration on descriptor 3 (`EngineSettings`
+/// and the worker's inbounds), which the engine reads first and whose scalars win.
+package struct ShapedProfile: Sendable {
+    package var profile: JSON
+    /// The lines in it, in the order of the subscription; a duplicate carries its new tag.
+    package var lineTags: [String]
+    package var changes: [Change]
+    /// Lines that cannot run.
+    package var dropped: [DroppedLine]
+    package var removedRuleSets: [RemovedRuleSet]
+    /// True when in Rule mode every domestic address goes direct with no earlier rule that could say otherwise, so that
+    /// the worker may route domestic prefixes around the engine.
+    package var domesticAddressesAreDirect: Bool
+}
+
+/// Why no profile can be made.
+package enum ShapingError: Error, Hashable, Sendable {
+    /// Not one line can run; the dropped ones say why. The engine refuses a group without members.
+    case noLines([DroppedLine])
+}

@@ -1,0 +1,168 @@
+// The provider's own rules, rule-sets and resolvers: what stays, what goes, and what their names lead to.
+
+import JSON
+import Testing
+
+@testable import Profiles
+
+@Suite struct ProviderTests {
+    private let outbounds = """
+        "outbounds": [
+          {"type":"selector","tag":"Proxies","outbounds":["gone","HK"],"default":"HK"},
+          {"type":"selector","tag":"Domestic","outbounds":["DIRECT","Proxies"]},
+          {"type":"selector","tag":"Ads","outbounds":["REJECT","DIRECT"]},
+          {"type":"selector","tag":"Loop","outbounds":["Loop2"]}, {"type":"selector","tag":"Loop2","outbounds":["Loop"]},
+          {"type":"urltest","tag":"Fast","outbounds":["HK"]},
+          {"type":"trojan","tag":"HK","server":"192.0.2.1","server_port":443,"password":"p","tls":{"enabled":true}},
+          {"type":"trojan","tag":"via","server":"192.0.2.2","server_port":443,"password":"p","detour":"Fast","tls":{"enabled":true}},
+          {"type":"direct","tag":"DIRECT"}, {"type":"block","tag":"REJECT"} ]
+        """
+
+    @Test func groupsBecomeWhatTheyChooseFirst() throws {
+        let shaped = try shape(
+            """
+            {\(outbounds), "route": {"final": "HK", "rules": [
+              {"domain": "a", "outbound": "Proxies"}, {"domain": "b", "outbound": "Domestic"},
+              {"domain": "c", "outbound": "Ads", "udp_timeout": "1m"}, {"domain": "d", "outbound": "Fast"},
+              {"domain": "e", "outbound": "HK"}, {"domain": "f", "outbound": "Loop"},
+              {"domain": "g", "outbound": "nobody"}, {"domain": "h", "action": "direct", "bind_interface": "eth0"}
+            ]}}
+            """)
+        #expect(
+            shaped.providerRules.map { $0["outbound"].string ?? $0["action"].string } == [
+                "proxy", "direct", "reject", "proxy", "HK", "proxy", "proxy", "direct",
+            ])
+        #expect(shaped.providerRules[2] == ["domain": "c", "action": "reject"])
+        #expect(shaped.providerRules[7] == ["domain": "h", "action": "route", "outbound": "direct"])
+        #expect(shaped.profile["route"]["final"] == "proxy")
+        #expect(shaped.changed("route.final"))
+        #expect(shaped.outbound("via")?["detour"] == "HK")
+        #expect(!shaped.domesticAddressesAreDirect)
+    }
+
+    @Test func theDefaultStaysWhatItMeant() throws {
+        #expect(try shape("{\(outbounds), \"route\":{\"final\":\"Domestic\"}}").profile["route"]["final"] == "direct")
+        let blocked = try shape("{\(outbounds), \"route\":{\"final\":\"Ads\"}}")
+        #expect(blocked.providerRules == [["clash_mode": "Rule", "action": "reject"]])
+    }
+
+    @Test func conditionsNobodyCanMeet() throws {
+        let shaped = try shape(
+            """
+            {\(outbounds), "inbounds": [{"type": "tun", "tag": "tun-in"}, {"type": "mixed", "tag": "mixed-in"}],
+             "route": {"rules": [
+              {"action": "sniff"}, {"protocol": "dns", "action": "hijack-dns"}, {"clash_mode": "global", "outbound": "HK"},
+              {"clash_mode": "rule", "domain": "a", "outbound": "HK"}, {"process_name": "curl", "outbound": "DIRECT"},
+              {"inbound": ["tun-in"], "domain": "b", "outbound": "HK"}, {"inbound": "mixed-in", "outbound": "DIRECT"},
+              {"type": "logical", "mode": "or", "rules": [{"process_name": "x"}, {"domain": "c"}], "outbound": "HK"},
+              {"type": "logical", "mode": "and", "rules": [{"process_name": "x"}, {"domain": "c"}], "outbound": "HK"},
+              {"type": "logical", "mode": "or", "invert": true, "rules": [{"process_name": "x"}, {"domain": "c"}],
+               "outbound": "DIRECT"},
+              {"domain": "d", "action": "resolve", "server": "local"}, {"domain": "e", "action": "explode"}, 7
+            ]}}
+            """)
+        #expect(
+            shaped.providerRules == [
+                ["domain": "a", "action": "route", "outbound": "HK"],
+                ["domain": "b", "action": "route", "outbound": "HK"],
+                [
+                    "type": "logical", "mode": "or", "rules": [["domain": "c"]], "action": "route", "outbound": "HK",
+                ],
+                ["domain": "d", "action": "resolve"],
+            ])
+    }
+
+    @Test func ruleSetsThatCannotBeHadGoWithTheirRules() throws {
+        let text = """
+            {\(outbounds), "route": {"rule_set": [
+              {"type": "remote", "tag": "had", "url": "https://x/had.json?a=.srs"},
+              {"type": "remote", "tag": "lost", "url": "https://x/lost.srs"},
+              {"type": "remote", "tag": "unused", "url": "https://x/unused.srs"},
+              {"type": "local", "tag": "file", "path": "/etc/passwd"}, {"type": "inline", "tag": "empty", "rules": []},
+              {"tag": "in", "rules": [{"domain": "x"}]}
+             ], "rules": [
+              {"rule_set": ["had", "lost"], "outbound": "HK"}, {"rule_set": "lost", "outbound": "DIRECT"},
+              {"rule_set": ["had", "lost"], "invert": true, "outbound": "DIRECT"}, {"rule_set": "file", "outbound": "HK"},
+              {"rule_set": "empty", "outbound": "HK"}, {"rule_set": "in", "outbound": "HK"}
+            ]}}
+            """
+        let needs = RuleSetNeed.list(try JSON.parse(text))
+        #expect(
+            needs == [
+                RuleSetNeed(tag: "had", url: "https://x/had.json?a=.srs", format: .source),
+                RuleSetNeed(tag: "lost", url: "https://x/lost.srs", format: .binary),
+            ])
+        let shaped = try shape(text, domesticSets + [LocalRuleSet(tag: "had", path: "/sets/1.json", format: .source)])
+        #expect(
+            shaped.providerRules == [
+                ["rule_set": ["had"], "action": "route", "outbound": "HK"],
+                ["rule_set": "in", "action": "route", "outbound": "HK"],
+            ])
+        #expect(
+            shaped.profile["route"]["rule_set"].listed.map { $0["tag"].string } == [
+                "geoip-cn", "geosite-cn", "had", "in",
+            ])
+        #expect(!shaped.profile.text().contains("\"type\":\"remote\""))
+        #expect(Set(shaped.removedRuleSets.map(\.tag)) == ["lost", "unused", "file", "empty"])
+    }
+
+    @Test func resolversThatWouldLeakOrLoopGo() throws {
+        let shaped = try shape(
+            """
+            {\(outbounds), "dns": {"strategy": "prefer_ipv4", "fakeip": {}, "servers": [
+              {"type": "https", "tag": "far", "server": "dns.example", "detour": "Proxies"},
+              {"type": "udp", "tag": "dns-direct", "server": "192.0.2.9", "detour": "Domestic", "bind_interface": "eth0"},
+              {"type": "tls", "tag": "named", "server": "dot.example", "domain_resolver": "nowhere"},
+              {"type": "local", "tag": "system"}, {"type": "fakeip", "tag": "fake", "inet4_range": "198.18.0.0/15"},
+              {"type": "tailscale", "tag": "ts"}, {"type": "udp", "tag": "dead", "server": "192.0.2.8", "detour": "REJECT"}
+             ], "rules": [
+              {"domain": "a", "server": "far"}, {"domain": "b", "server": "dns-direct"}, {"server": "dns-direct"},
+              {"domain": "c", "server": "system"}, {"query_type": "A", "server": "fake"}, {"domain": "d", "server": "dead"},
+              {"query_type": ["A"], "action": "evaluate", "server": "named"},
+              {"match_response": true, "ip_is_private": true, "action": "respond"},
+              {"domain": "e", "action": "evaluate", "server": "far"},
+              {"domain": "e", "match_response": true, "ip_is_private": true, "action": "respond"},
+              {"domain": "f", "action": "reject"}, {"clash_mode": "Direct", "server": "dns-direct"}
+             ], "final": "dns-direct"}}
+            """)
+        let dns = shaped.profile["dns"]
+        #expect(
+            dns["servers"].listed.dropFirst(2) == [
+                ["type": "https", "tag": "far", "server": "dns.example", "detour": "proxy"],
+                ["type": "udp", "tag": "dns-direct #2", "server": "192.0.2.9"],
+                ["type": "tls", "tag": "named", "server": "dot.example", "domain_resolver": "dns-direct"],
+            ])
+        #expect(
+            shaped.dnsRules.dropFirst(2).dropLast(2) == [
+                ["domain": "a", "query_type": ["AAAA"], "action": "predefined", "rcode": "NOERROR"],
+                ["domain": "a", "server": "far"],
+                ["domain": "b", "server": "dns-direct #2"],
+                ["domain": "c", "server": "dns-direct"],
+                ["domain": "e", "action": "evaluate", "server": "far"],
+                ["domain": "e", "match_response": true, "ip_is_private": true, "action": "respond"],
+                ["domain": "f", "action": "reject"],
+            ])
+        #expect(dns["final"] == "dns-remote")
+        #expect(dns["strategy"] == "prefer_ipv4")
+        #expect(dns["fakeip"].isNull)
+    }
+
+    @Test func sectionsThatNeverReachTheEngine() throws {
+        let shaped = try shape(
+            """
+            {\(outbounds), "log": {"output": "/etc/x"}, "inbounds": [{"type": "mixed"}], "services": [{"type": "api"}],
+             "experimental": {"clash_api": {"external_ui": "/"}}, "ntp": {"enabled": true}, "http_clients": [{}],
+             "network_namespaces": [{}], "certificate": {"certificate_path": "/x"}, "surprise": 1,
+             "route": {"auto_detect_interface": true, "default_mark": 9, "find_process": true, "default_interface": "e"}}
+            """)
+        #expect(shaped.profile.object?.keys == ["dns", "outbounds", "route"])
+        #expect(shaped.profile["route"].object?.keys == ["rules", "rule_set", "final", "default_domain_resolver"])
+        for place in [
+            "log", "inbounds", "services", "experimental", "ntp", "http_clients", "network_namespaces", "certificate",
+            "surprise", "route.auto_detect_interface", "route.default_mark", "route.find_process",
+            "route.default_interface",
+        ] {
+            #expect(shaped.changed(place), "\(place)")
+        }
+    }
+}
