@@ -20,9 +20,10 @@ func program(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-func tests(_ module: String, _ more: [Target.Dependency] = []) -> Target {
+func tests(_ module: String, _ more: [Target.Dependency] = [], fixtures: Bool = false) -> Target {
     .testTarget(
-        name: module + "Tests", dependencies: [.byName(name: module)] + more, exclude: [], swiftSettings: strict)
+        name: module + "Tests", dependencies: [.byName(name: module)] + more,
+        exclude: fixtures ? ["Fixtures"] : [], swiftSettings: strict)
 }
 
 let systemLibraries: [Target] = [
@@ -31,6 +32,7 @@ let systemLibraries: [Target] = [
     .systemLibrary(name: "CCapability", pkgConfig: "libcap", providers: [.apt(["libcap-dev"])]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
 ]
 
@@ -79,7 +81,7 @@ let doers: [Target] = [
             "Linux", "Logging", "Privileges", "Addressing", "NetworkPlan", "TunnelHost", "EngineHost", "Commands",
             "Session", "JSON",
         ]),
-    module("Transfer", ["Linux", "CCurl", "CCurlShims"]),
+    module("Transfer", ["Linux", "CCurl", "CCurlShims", "CZlib"]),
     module("Store", ["Linux", "JSON", "ImportReport"]),
     module("EngineControl", ["Linux", "JSON", "EngineProcess", "Logging"]),
     module("RuleSets", ["Linux", "JSON", "ImportReport", "EngineControl", "Transfer", "Profiles"]),
@@ -114,5 +116,6 @@ let package = Package(
         tests("Linux"),
         tests("Logging", ["Linux"]),
         tests("Profiles", ["JSON", "ImportReport"]),
+        tests("Transfer", ["Linux"], fixtures: true),
     ]
 )

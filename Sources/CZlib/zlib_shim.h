@@ -1,0 +1,2 @@
+// What the Transfer module sees of zlib.
+#include <zlib.h>
