@@ -52,7 +52,7 @@ let pureModules: [Target] = [
     module("Messages"),
     module("ImportReport"),
     module("Commands", ["JSON"]),
-    module("Session"),
+    module("Session", ["Commands"]),
     module("NetworkPlan", ["Addressing"]),
     module("YAML", ["CYAML"]),
     module("Subscriptions", ["JSON", "YAML", "ImportReport"]),
@@ -117,5 +117,7 @@ let package = Package(
         tests("Logging", ["Linux"]),
         tests("Profiles", ["JSON", "ImportReport"]),
         tests("Transfer", ["Linux"], fixtures: true),
+        tests("Commands", ["JSON"]),
+        tests("Session", ["Commands"]),
     ]
 )

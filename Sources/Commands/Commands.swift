@@ -1,1 +1,17 @@
-// Commands: see specs/001-linux-vpn-client/plan.md for what this module holds.
+// The limits and names of the protocol between controller and worker, which both sides must agree on.
+
+/// The protocol: one JSON object a line over an AF_UNIX stream socket.
+package enum CommandProtocol {
+    /// What `v` must be in a request, and `protocol` is in the answer to `hello`.
+    package static let version = 1
+    /// The longest line either side accepts, in bytes, without its line feed.
+    package static let frameLimit = 65_536
+    /// Connections the worker serves at one time.
+    package static let clientLimit = 64
+    /// The directory of the socket unless told otherwise.
+    package static let defaultRunDirectory = "/run/trocket"
+    /// The socket's name in that directory.
+    package static let socketName = "command.sock"
+    /// The socket's path unless told otherwise.
+    package static let defaultSocket = "/run/trocket/command.sock"
+}

@@ -1,0 +1,85 @@
+// What happens to a tunnel, and what is to be done about it.
+
+package import Commands
+
+/// Something that happened.
+package enum SessionEvent: Hashable, Sendable {
+    // MARK: Asked for
+
+    /// A user connects; who may was checked before.
+    case connect(Intent)
+    /// The owner keeps a connection made with `confirmSeconds`.
+    case confirm
+    /// A user takes the tunnel down.
+    case disconnect
+    /// The worker is to end.
+    case stop
+
+    // MARK: From the engine host
+
+    /// The engine runs already with this very profile: nothing is to be done.
+    case engineUnchanged
+    /// An engine was started.
+    case engineStarted
+    /// The descriptor of the sandbox's namespace has come.
+    case namespaceReady
+    /// The engine's API accepts connections.
+    case engineReady
+    /// The inside of the sandbox is set up.
+    case sandboxWired
+    /// No engine runs any more, because it was asked to end.
+    case engineStopped
+    /// The engine or its start failed; no engine runs any more.
+    /// - upMilliseconds: how long the tunnel had been connected.
+    case engineFailed(Failure, upMilliseconds: Int)
+    /// The engine host is gone, and the engine with it.
+    case engineHostGone(Failure)
+
+    // MARK: From the host's network
+
+    /// The link is made and the guard is up.
+    case linkReady
+    /// Routes and rules are in place and were read back.
+    case planApplied
+    /// Something on the way failed though the engine runs.
+    case stepFailed(Failure)
+    /// The host is as it was (but for a guard that was to stay).
+    case undone
+
+    // MARK: Timers
+
+    case restartDue
+    case confirmDue
+}
+
+/// Something to do. The worker does them in order.
+package enum SessionEffect: Hashable, Sendable {
+    /// Start the engine, or find that it runs with the same profile.
+    case startEngine
+    /// End the engine, if one runs.
+    case stopEngine
+    /// Choose addresses, put up the guard, make the link into the new namespace.
+    case makeLink
+    /// Have the engine host set up the inside.
+    case wireSandbox
+    /// Put the whole plan in place and read it back.
+    case applyPlan
+    /// Bring the host back to what it was; the guard stays where asked.
+    case undo(keepingGuard: Bool)
+    /// Write down what is wanted, for a worker that comes after this one.
+    case remember(Intent)
+    /// Nothing is wanted any more.
+    case forget
+    /// Call back with `restartDue`.
+    case scheduleRestart(milliseconds: Int)
+    /// Call back with `confirmDue`.
+    case scheduleConfirm(seconds: Int)
+    case cancelRestart
+    case cancelConfirm
+    /// Answer those who wait for the connection.
+    case answerConnect(Failure?)
+    /// Answer those who wait for the tunnel to be down.
+    case answerDisconnect
+    /// End the worker.
+    case exit
+}

@@ -1,0 +1,223 @@
+// The state machine: what follows from an event. No clock, no file, no call; the tables in the tests are its contract.
+
+import Commands
+
+extension Session {
+    /// Takes an event in and says what is to be done. Events that make no sense in a phase change nothing.
+    package mutating func reduce(_ event: SessionEvent) -> [SessionEffect] {
+        switch event {
+        case .connect(let intent): return connect(intent)
+        case .confirm: return confirm()
+        case .disconnect: return takeDown(nil)
+        case .stop: return stop()
+        case .engineUnchanged: return engineUnchanged()
+        case .engineStarted: return engineStarted()
+        case .namespaceReady: return advance(.namespace)
+        case .engineReady: return advance(.engine)
+        case .sandboxWired: return advance(.wiring)
+        case .linkReady: return advance(.link)
+        case .planApplied: return planApplied()
+        case .engineStopped: return engineGone()
+        case .engineFailed(let failure, let up):
+            engineRuns = false
+            return failed(failure, upMilliseconds: up)
+        case .engineHostGone(let failure): return engineHostGone(failure)
+        case .stepFailed(let failure): return failed(failure, upMilliseconds: 0)
+        case .undone:
+            undoing = false
+            return finishTakingDown()
+        case .restartDue: return restart()
+        case .confirmDue: return awaitsConfirmation ? takeDown(Self.notConfirmed) : []
+        }
+    }
+
+    private static let notConfirmed = Failure(
+        .notConfirmed, "The connection was undone because nobody confirmed it in time.",
+        remedy: "Connect again and confirm, or connect without --confirm.")
+
+    // MARK: Asked for
+
+    private mutating func connect(_ new: Intent) -> [SessionEffect] {
+        intent = new
+        switch phase {
+        case .disconnected, .blocked:
+            failures = 0
+            restarts = 0
+            progress = []
+            engineRuns = true
+            phase = .connecting(.engine)
+            return [.remember(new), .startEngine]
+        case .connecting, .disconnecting: return [.remember(new)]
+        case .connected:
+            engineRuns = true
+            // The kill switch may have changed (applyPlan), the profile too (startEngine finds out).
+            return [.remember(new), .applyPlan, .startEngine]
+        case .reconnecting(.waiting, _): return [.remember(new), .cancelRestart] + restart()
+        case .reconnecting: return [.remember(new)]
+        }
+    }
+
+    private mutating func confirm() -> [SessionEffect] {
+        guard awaitsConfirmation else { return [] }
+        awaitsConfirmation = false
+        intent?.confirmSeconds = nil
+        return [.cancelConfirm]
+    }
+
+    /// Takes the tunnel down, and repairs when there is none.
+    private mutating func takeDown(_ reason: Failure?) -> [SessionEffect] {
+        if case .disconnecting = phase { return [] }
+        let wasConnecting = phase.state == .connecting || phase.state == .reconnecting
+        phase = .disconnecting(reason)
+        awaitsConfirmation = false
+        undoing = true
+        var effects: [SessionEffect] = [.cancelRestart, .cancelConfirm]
+        if wasConnecting, reason == nil { effects.append(.answerConnect(Self.givenUp)) }
+        let keepingGuard = stopping && intent?.killSwitch == true
+        if !keepingGuard {
+            intent = nil
+            effects.append(.forget)
+        }
+        policy = keepingGuard ? .guarded : .open
+        effects.append(.undo(keepingGuard: keepingGuard))
+        if engineRuns { effects.append(.stopEngine) }
+        return effects
+    }
+
+    private static let givenUp = Failure(
+        .notConnected, "The connection was given up because it was taken down meanwhile.", remedy: nil)
+
+    private mutating func stop() -> [SessionEffect] {
+        stopping = true
+        if case .disconnected = phase { return [.exit] }
+        return takeDown(nil)
+    }
+
+    // MARK: From the engine host
+
+    private mutating func engineUnchanged() -> [SessionEffect] {
+        phase == .connected ? settle() : []
+    }
+
+    private mutating func engineStarted() -> [SessionEffect] {
+        progress = []
+        switch phase {
+        case .connecting: phase = .connecting(.engine)
+        case .connected: phase = .reconnecting(.engine, Self.profileChanged)
+        case .reconnecting(_, let reason): phase = .reconnecting(.engine, reason)
+        case .disconnected, .blocked, .disconnecting: return [.stopEngine]
+        }
+        return []
+    }
+
+    private static let profileChanged = Failure(
+        .engineExited, "The engine is started again with a new profile.", remedy: nil)
+
+    /// Goes on with whatever the finished steps allow.
+    private mutating func advance(_ done: Progress) -> [SessionEffect] {
+        guard phase.stage != nil else { return [] }
+        let before = progress
+        progress.formUnion(done)
+        if done == .namespace {
+            policy = policy == .full ? .full : .guarded
+            show(.link)
+            return [.makeLink]
+        }
+        let readyToWire: Progress = [.namespace, .link, .engine]
+        if !before.isSuperset(of: readyToWire) && progress.isSuperset(of: readyToWire) {
+            show(.sandbox)
+            return [.wireSandbox]
+        }
+        if done == .wiring {
+            show(.routes)
+            policy = .full
+            return [.applyPlan]
+        }
+        return []
+    }
+
+    private mutating func show(_ stage: ConnectStage) {
+        switch phase {
+        case .connecting: phase = .connecting(stage)
+        case .reconnecting(_, let reason): phase = .reconnecting(stage, reason)
+        default: break
+        }
+    }
+
+    private mutating func planApplied() -> [SessionEffect] {
+        guard phase.stage == .routes else { return [] }
+        phase = .connected
+        return settle()
+    }
+
+    /// The tunnel is up: answers, and starts the time for a confirmation.
+    private mutating func settle() -> [SessionEffect] {
+        guard let seconds = intent?.confirmSeconds else { return [.answerConnect(nil)] }
+        intent?.confirmSeconds = nil
+        awaitsConfirmation = true
+        return [.cancelConfirm, .scheduleConfirm(seconds: seconds), .answerConnect(nil)]
+    }
+
+    private mutating func engineGone() -> [SessionEffect] {
+        engineRuns = false
+        return finishTakingDown()
+    }
+
+    private mutating func finishTakingDown() -> [SessionEffect] {
+        guard case .disconnecting(let reason) = phase, !undoing, !engineRuns else { return [] }
+        phase = .disconnected(reason)
+        progress = []
+        failures = 0
+        restarts = 0
+        wasBlocked = false
+        return [.answerConnect(reason ?? Self.givenUp), .answerDisconnect] + (stopping ? [.exit] : [])
+    }
+
+    private mutating func engineHostGone(_ failure: Failure) -> [SessionEffect] {
+        engineRuns = false
+        stopping = true
+        switch phase {
+        case .disconnected: return [.exit]
+        case .disconnecting: return finishTakingDown()
+        case .connecting where policy == .open: return takeDown(failure)
+        case .connecting, .connected, .reconnecting, .blocked:
+            // No other engine host can be had without root: refuse until the user decides, then end.
+            phase = .blocked(failure)
+            return [.cancelRestart, .answerConnect(failure)]
+        }
+    }
+
+    // MARK: Failures
+
+    private mutating func failed(_ failure: Failure, upMilliseconds: Int) -> [SessionEffect] {
+        switch phase {
+        case .disconnected, .blocked: return []
+        case .disconnecting: return finishTakingDown()
+        case .connecting:
+            // Never up, and nothing was blocked before: back to the host as it was.
+            guard wasBlocked else { return takeDown(failure) }
+            return block(failure)
+        case .connected, .reconnecting:
+            failures = upMilliseconds >= Self.healthyAfter ? 1 : failures + 1
+            guard failures < Self.failureLimit else { return block(failure) }
+            phase = .reconnecting(.waiting, failure)
+            policy = .full
+            let restart = SessionEffect.scheduleRestart(milliseconds: Self.backOff(afterFailures: failures))
+            return (engineRuns ? [.stopEngine] : []) + [restart]
+        }
+    }
+
+    private mutating func block(_ failure: Failure) -> [SessionEffect] {
+        phase = .blocked(failure)
+        wasBlocked = true
+        return [.cancelRestart] + (engineRuns ? [.stopEngine] : []) + [.answerConnect(failure)]
+    }
+
+    private mutating func restart() -> [SessionEffect] {
+        guard case .reconnecting(.waiting, let reason) = phase else { return [] }
+        restarts += 1
+        engineRuns = true
+        phase = .reconnecting(.engine, reason)
+        return [.startEngine]
+    }
+}

@@ -1,0 +1,213 @@
+// The state machine, step by step and as a table of what may pass.
+
+import Commands
+import Session
+import Testing
+
+private let intent = Intent(owner: 1000, killSwitch: false)
+private let guarded = Intent(owner: 1000, killSwitch: true)
+private let cause = Failure(.engineExited, "The engine ended.")
+
+/// A session after these events; the effects of the last one.
+private func after(_ events: SessionEvent..., from start: Session = Session()) -> (Session, [SessionEffect]) {
+    var session = start
+    var effects: [SessionEffect] = []
+    for event in events { effects = session.reduce(event) }
+    return (session, effects)
+}
+
+private func connected(_ intent: Intent = intent) -> Session {
+    after(
+        .connect(intent), .engineStarted, .namespaceReady, .linkReady, .engineReady, .sandboxWired, .planApplied
+    ).0
+}
+
+@Suite struct ReduceTests {
+    @Test func aConnectionGoesThroughItsStages() {
+        var session = Session()
+        #expect(session.reduce(.connect(intent)) == [.remember(intent), .startEngine])
+        #expect(session.reduce(.engineStarted) == [])
+        #expect(session.phase == .connecting(.engine))
+        #expect(session.policy == .open, "the host is untouched until there is a sandbox")
+        #expect(session.reduce(.namespaceReady) == [.makeLink])
+        #expect(session.policy == .guarded)
+        #expect(session.reduce(.linkReady) == [])
+        #expect(session.reduce(.engineReady) == [.wireSandbox])
+        #expect(session.reduce(.sandboxWired) == [.applyPlan])
+        #expect(session.policy == .full)
+        #expect(session.reduce(.planApplied) == [.answerConnect(nil)])
+        #expect(session.phase == .connected)
+    }
+
+    @Test func theEngineMayBeReadyBeforeTheLink() {
+        let (session, effects) = after(
+            .connect(intent), .engineStarted, .engineReady, .namespaceReady, .linkReady)
+        #expect(effects == [.wireSandbox])
+        #expect(session.phase == .connecting(.sandbox))
+    }
+
+    @Test func aFailedFirstConnectionLeavesTheHostAsItWas() {
+        let (session, effects) = after(.connect(guarded), .engineFailed(cause, upMilliseconds: 0))
+        #expect(effects == [.cancelRestart, .cancelConfirm, .forget, .undo(keepingGuard: false)])
+        let (end, answers) = after(.undone, from: session)
+        #expect(end.phase == .disconnected(cause))
+        #expect(end.policy == .open)
+        #expect(answers == [.answerConnect(cause), .answerDisconnect])
+    }
+
+    @Test func aStepThatFailsEndsTheEngineToo() {
+        let (session, effects) = after(
+            .connect(intent), .engineStarted, .namespaceReady, .stepFailed(cause))
+        #expect(effects.suffix(2) == [.undo(keepingGuard: false), .stopEngine])
+        #expect(after(.undone, from: session).0.phase == .disconnecting(cause), "the engine still runs")
+        #expect(after(.engineStopped, .undone, from: session).0.phase == .disconnected(cause))
+    }
+
+    @Test func anEngineThatDiesIsStartedAgainAndNothingOpens() {
+        var session = connected()
+        #expect(session.reduce(.engineFailed(cause, upMilliseconds: 60_000)) == [.scheduleRestart(milliseconds: 0)])
+        #expect(session.phase == .reconnecting(.waiting, cause))
+        #expect(session.policy == .full)
+        #expect(session.reduce(.restartDue) == [.startEngine])
+        #expect(session.reduce(.engineStarted) == [])
+        #expect(session.reduce(.namespaceReady) == [.makeLink])
+        #expect(session.policy == .full)
+        _ = session.reduce(.engineReady)
+        #expect(session.reduce(.linkReady) == [.wireSandbox])
+        _ = session.reduce(.sandboxWired)
+        _ = session.reduce(.planApplied)
+        #expect(session.phase == .connected)
+        #expect(session.restarts == 1)
+    }
+
+    @Test func afterManyFailuresItIsBlockedWithTheCause() {
+        var session = connected()
+        var waits: [Int] = []
+        for _ in 0..<20 {
+            for case .scheduleRestart(let wait) in session.reduce(.engineFailed(cause, upMilliseconds: 0)) {
+                waits.append(wait)
+            }
+            _ = session.reduce(.restartDue)
+        }
+        #expect(waits == [0, 250, 1_000, 3_000, 10_000])
+        #expect(session.phase == .blocked(cause))
+        #expect(session.policy == .full)
+    }
+
+    @Test func aHealthyTimeForgetsFailures() {
+        var session = connected()
+        for _ in 0..<20 {
+            #expect(
+                session.reduce(.engineFailed(cause, upMilliseconds: 30_000)) == [.scheduleRestart(milliseconds: 0)])
+            _ = session.reduce(.restartDue)
+            session =
+                after(
+                    .engineStarted, .namespaceReady, .linkReady, .engineReady, .sandboxWired, .planApplied,
+                    from: session
+                ).0
+        }
+        #expect(session.phase == .connected)
+    }
+
+    @Test func failingFromABlockStaysBlocked() {
+        let left = Session(blockedFor: guarded, reason: cause)
+        #expect(left.policy == .guarded)
+        let (session, effects) = after(.connect(guarded), .engineFailed(cause, upMilliseconds: 0), from: left)
+        #expect(session.phase == .blocked(cause))
+        #expect(session.policy == .guarded)
+        #expect(effects == [.cancelRestart, .answerConnect(cause)])
+    }
+
+    @Test func disconnectWaitsForHostAndEngine() {
+        var session = connected()
+        #expect(
+            session.reduce(.disconnect) == [
+                .cancelRestart, .cancelConfirm, .forget, .undo(keepingGuard: false), .stopEngine,
+            ])
+        #expect(session.reduce(.undone) == [])
+        #expect(session.phase == .disconnecting(nil))
+        #expect(session.reduce(.engineStopped).contains(.answerDisconnect))
+        #expect(session == Session())
+    }
+
+    @Test func disconnectWithoutATunnelRepairs() {
+        let (session, effects) = after(.disconnect)
+        #expect(effects.contains(.undo(keepingGuard: false)))
+        #expect(!effects.contains(.stopEngine))
+        #expect(after(.undone, from: session).1.contains(.answerDisconnect))
+    }
+
+    @Test func disconnectWhileConnectingAnswersBoth() {
+        let (_, effects) = after(.connect(intent), .engineStarted, .disconnect)
+        #expect(
+            effects.contains {
+                if case .answerConnect(.some) = $0 { true } else { false }
+            })
+        #expect(effects.contains(.stopEngine))
+    }
+
+    @Test func anUnconfirmedConnectionIsUndone() {
+        var wish = intent
+        wish.confirmSeconds = 60
+        let session = connected(wish)
+        #expect(session.awaitsConfirmation)
+        let (undone, effects) = after(.confirmDue, from: session)
+        #expect(undone.phase.reason?.code == .notConfirmed)
+        #expect(effects.contains(.undo(keepingGuard: false)))
+        let (kept, confirmed) = after(.confirm, .confirmDue, from: session)
+        #expect(kept.phase == .connected)
+        #expect(confirmed == [])
+    }
+
+    @Test func connectingAgainKeepsTheTunnelUnlessTheProfileChanged() {
+        let session = connected()
+        let (asked, effects) = after(.connect(guarded), from: session)
+        #expect(effects == [.remember(guarded), .applyPlan, .startEngine])
+        #expect(after(.engineUnchanged, from: asked).1 == [.answerConnect(nil)])
+        #expect(after(.engineStarted, from: asked).0.phase.state == .reconnecting)
+        #expect(after(.engineStarted, from: asked).0.policy == .full)
+    }
+
+    @Test func stoppingKeepsTheGuardOnlyWithTheKillSwitch() {
+        let (off, offEffects) = after(.stop, from: connected())
+        #expect(offEffects.contains(.undo(keepingGuard: false)))
+        #expect(offEffects.contains(.forget))
+        #expect(after(.engineStopped, .undone, from: off).1.last == .exit)
+        let (on, onEffects) = after(.stop, from: connected(guarded))
+        #expect(onEffects.contains(.undo(keepingGuard: true)))
+        #expect(!onEffects.contains(.forget))
+        #expect(on.policy == .guarded)
+        #expect(after(.stop).1 == [.exit])
+    }
+
+    @Test func losingTheEngineHostBlocks() {
+        let (session, effects) = after(.engineHostGone(cause), from: connected())
+        #expect(session.phase == .blocked(cause))
+        #expect(effects.contains(.answerConnect(cause)))
+        #expect(after(.disconnect, .undone, from: session).1.last == .exit)
+        #expect(after(.engineHostGone(cause)).1 == [.exit])
+    }
+
+    /// Whatever happens in whatever order, the host is open only when no tunnel is wanted or none ever had a sandbox, and
+    /// the effects that open it are asked for only then.
+    @Test func nothingOpensByItself() {
+        let events: [SessionEvent] = [
+            .connect(guarded), .confirm, .engineUnchanged, .engineStarted, .namespaceReady, .engineReady,
+            .sandboxWired, .engineStopped, .engineFailed(cause, upMilliseconds: 0), .linkReady, .planApplied,
+            .stepFailed(cause), .undone, .restartDue, .confirmDue,
+        ]
+        var seen: Set<Session> = [connected(guarded)]
+        var fresh = Array(seen)
+        while let session = fresh.popLast() {
+            for event in events {
+                var next = session
+                let effects = next.reduce(event)
+                #expect(next.policy == .full, "\(event) opened \(session.phase)")
+                #expect(!effects.contains { if case .undo = $0 { true } else { false } })
+                next = next.withoutCounters
+                if seen.insert(next).inserted, seen.count < 4_000 { fresh.append(next) }
+            }
+        }
+        #expect(seen.count > 10)
+    }
+}
