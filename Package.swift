@@ -83,7 +83,7 @@ let doers: [Target] = [
         ]),
     module("Transfer", ["Linux", "CCurl", "CCurlShims", "CZlib"]),
     module("Store", ["Linux", "JSON", "ImportReport"]),
-    module("EngineControl", ["Linux", "JSON", "EngineProcess", "Logging"]),
+    module("EngineControl", ["Linux", "JSON", "ImportReport", "EngineProcess", "Logging", "Transfer"]),
     module("RuleSets", ["Linux", "JSON", "ImportReport", "EngineControl", "Transfer", "Profiles"]),
     module(
         "Importing",
@@ -101,7 +101,7 @@ let doers: [Target] = [
 ]
 
 let programs: [Target] = [
-    program("trocket-controller", ["Controller"]),
+    program("trocket-controller", ["Controller", "Linux"]),
     program("trocket-tunnel", ["Worker"]),
 ]
 

@@ -1,6 +1,11 @@
 // The program `trocket-controller`: wiring only.
 
+import Controller
+import Linux
+
 @main
 struct Main {
-    static func main() {}
+    static func main() {
+        exitProcess(Program.run(Array(Swift.CommandLine.arguments.dropFirst())).rawValue)
+    }
 }

@@ -1,0 +1,43 @@
+// What every verb works with: the user, the state directory, the output, the worker's socket.
+
+package import JSON
+package import Linux
+package import Messages
+package import Transfer
+
+/// The surroundings of one run of the program.
+package final class Context {
+    package let output: Output
+    package var language: Language { output.language }
+    /// Looks up an environment variable.
+    package let variable: (String) -> String?
+    /// The user's id.
+    package let user: UInt32
+    /// `--state-dir`, or /var/lib/trocket/users/UID.
+    package let stateDirectory: String
+    /// True when `--state-dir` was given.
+    package let stateDirectoryIsGiven: Bool
+    /// The worker's socket.
+    package let socket: String
+    /// The HTTP client all of a verb's transfers share.
+    package private(set) lazy var client = HTTPClient()
+
+    package init(
+        output: Output, variable: @escaping (String) -> String? = Surroundings.variable,
+        user: UInt32 = Surroundings.user, stateDirectory: String? = nil
+    ) {
+        self.output = output
+        self.variable = variable
+        self.user = user
+        self.stateDirectory = stateDirectory ?? "/var/lib/trocket/users/\(user)"
+        stateDirectoryIsGiven = stateDirectory != nil
+        let given = variable("TROCKET_SOCKET") ?? ""
+        socket = given.isEmpty ? "/run/trocket/command.sock" : given
+    }
+
+    /// The directory with `geosite-cn.srs` and `geoip-cn.srs`: `TROCKET_RULE_SETS`, else the installed one.
+    package var ruleSetDirectory: String {
+        let given = variable("TROCKET_RULE_SETS") ?? ""
+        return given.isEmpty ? "/usr/share/trocket/rule-sets" : given
+    }
+}

@@ -1,0 +1,37 @@
+// The one form every failure takes before a person or a program sees it.
+
+package import JSON
+package import Messages
+
+/// A verb that failed: a stable code, one sentence, what the user can do, and how the program ends.
+package struct Failure: Error, Hashable, Sendable {
+    /// Stable, in kebab case: `worker-not-running`.
+    package let code: String
+    package let exit: ExitStatus
+    /// One sentence. Never holds a secret.
+    package let message: Text
+    /// What the user can do.
+    package let remedy: Text
+    /// More members of the JSON error object, such as the candidates of an ambiguous name.
+    package var more: [(String, JSON)] { details.members.map { ($0.key, $0.value) } }
+    private let details: JSONObject
+
+    package init(
+        _ code: String, _ exit: ExitStatus, _ message: Text, remedy: Text, more: [(String, JSON)] = []
+    ) {
+        self.code = code
+        self.exit = exit
+        self.message = message
+        self.remedy = remedy
+        details = JSONObject(more)
+    }
+
+    /// `{"error": {"code", "message", "remedy"}}`.
+    package func json(_ language: Language) -> JSON {
+        var error: JSON = [
+            "code": .string(code), "message": .string(message(language)), "remedy": .string(remedy(language)),
+        ]
+        for (key, value) in more { error[key] = value }
+        return ["error": error]
+    }
+}

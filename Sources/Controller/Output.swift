@@ -1,0 +1,92 @@
+// Where the program writes: results to standard output, everything else to standard error.
+
+package import JSON
+package import Linux
+package import Messages
+
+/// The two streams of the program. A class, so that every part of a verb writes in order.
+package final class Output {
+    package let language: Language
+    /// Results are JSON objects.
+    package let json: Bool
+    /// Nothing but results and errors.
+    package let quiet: Bool
+    /// A person watches standard error, so progress may be shown there.
+    package let isWatched: Bool
+    /// Columns of the terminal on standard output; 80 without one.
+    package let columns: Int
+    private let writeOutput: (String) -> Void
+    private let writeError: (String) -> Void
+    private var progressWidth = 0
+    private let started = Moment.now
+
+    /// - Parameters:
+    ///   - writeOutput: takes what goes to standard output; tests collect it.
+    ///   - writeError: takes what goes to standard error.
+    package init(
+        language: Language, json: Bool, quiet: Bool, isWatched: Bool, columns: Int,
+        writeOutput: @escaping (String) -> Void, writeError: @escaping (String) -> Void
+    ) {
+        self.language = language
+        self.json = json
+        self.quiet = quiet
+        self.isWatched = isWatched
+        self.columns = columns
+        self.writeOutput = writeOutput
+        self.writeError = writeError
+    }
+
+    /// Writes a line of the result.
+    package func result(_ line: String) {
+        clearProgress()
+        writeOutput(line + "\n")
+    }
+
+    /// Writes a line of the result in the user's language.
+    package func result(_ text: Text) { result(text(language)) }
+
+    /// Writes bytes of the result as they are, such as a log.
+    package func raw(_ text: String) {
+        clearProgress()
+        writeOutput(text)
+    }
+
+    /// Writes the result object: indented for a whole result, in one line for an item of a stream.
+    package func result(_ value: JSON, pretty: Bool = true) { result(value.text(pretty: pretty)) }
+
+    /// Says something beside the result. Silent with `--quiet`.
+    package func note(_ text: Text) {
+        guard !quiet else { return }
+        clearProgress()
+        writeError(text(language) + "\n")
+    }
+
+    /// Shows how far a long operation is, on one line that the next call replaces. Only a person sees it, and only once
+    /// the verb has taken half a second.
+    package func progress(_ text: Text) {
+        guard isWatched, !quiet, Moment.now.milliseconds(since: started) >= 500 else { return }
+        let line = DisplayWidth.cut(text(language), to: max(10, columns - 1))
+        let width = DisplayWidth.of(line)
+        writeError("\r" + line + String(repeating: " ", count: max(0, progressWidth - width)))
+        progressWidth = width
+    }
+
+    /// Takes the progress line away. Anything written does so by itself.
+    package func clearProgress() {
+        guard progressWidth > 0 else { return }
+        writeError("\r" + String(repeating: " ", count: progressWidth) + "\r")
+        progressWidth = 0
+    }
+
+    /// Writes a failure: as JSON to standard output with `--json`, else in two lines to standard error.
+    package func failure(_ failure: Failure) {
+        if json {
+            result(failure.json(language))
+        } else {
+            clearProgress()
+            writeError("trocket: " + failure.message(language) + "\n")
+            let remedy = failure.remedy(language)
+            if !remedy.isEmpty { writeError("  → " + remedy + "\n") }
+        }
+    }
+}

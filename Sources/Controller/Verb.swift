@@ -1,0 +1,22 @@
+// One verb of the command line: what it takes and what it does. Each lives in a file of its own in Verbs/.
+
+package import CommandLine
+
+/// A verb and its body.
+package struct Verb: Sendable {
+    package let specification: VerbSpecification
+    /// Does it. Throws `Failure`, or any error `Failure(describing:)` knows, or `UsageError`.
+    package let run: @Sendable (Context, ParsedCommand) throws -> ExitStatus
+
+    package init(
+        _ specification: VerbSpecification, run: @escaping @Sendable (Context, ParsedCommand) throws -> ExitStatus
+    ) {
+        self.specification = specification
+        self.run = run
+    }
+
+    /// Every verb, in the order of the help.
+    package static let all: [Verb] = [
+        .importSubscription, .update, .convert, .lines, .profile, .ruleSets, .forget,
+    ]
+}

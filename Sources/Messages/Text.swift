@@ -1,0 +1,46 @@
+// A sentence in the two languages of the product, and the choice between them.
+
+/// A text a person reads, in Chinese and English. There is no way to make one with a language missing.
+package struct Text: Hashable, Sendable {
+    package let chinese: String
+    package let english: String
+
+    /// - Parameters:
+    ///   - chinese: simplified Chinese.
+    ///   - english: English.
+    package init(_ chinese: String, _ english: String) {
+        self.chinese = chinese
+        self.english = english
+    }
+
+    /// The same words in both languages: names, numbers, a system's own message.
+    package init(verbatim text: String) { self.init(text, text) }
+
+    /// The text in one language.
+    package func callAsFunction(_ language: Language) -> String {
+        switch language {
+        case .chinese: chinese
+        case .english: english
+        }
+    }
+
+    /// Two texts one after the other.
+    package static func + (left: Text, right: Text) -> Text {
+        Text(left.chinese + right.chinese, left.english + right.english)
+    }
+}
+
+/// The languages the product speaks.
+package enum Language: String, Sendable, CaseIterable {
+    case chinese = "zh"
+    case english = "en"
+
+    /// The language a user's environment asks for: the first of `TROCKET_LANG`, `LC_ALL`, `LC_MESSAGES` and `LANG` that is
+    /// set and not empty decides (the order of locale(7), ours first). Anything that does not begin with `zh` is English.
+    /// - Parameter variable: looks up an environment variable.
+    package init(environment variable: (String) -> String?) {
+        let names = ["TROCKET_LANG", "LC_ALL", "LC_MESSAGES", "LANG"]
+        let value = names.compactMap { name in variable(name).flatMap { $0.isEmpty ? nil : $0 } }.first ?? ""
+        self = value.lowercased().hasPrefix("zh") ? .chinese : .english
+    }
+}
