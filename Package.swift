@@ -119,5 +119,9 @@ let package = Package(
         tests("Transfer", ["Linux"], fixtures: true),
         tests("Commands", ["JSON"]),
         tests("Session", ["Commands"]),
+        tests("Messages"),
+        tests("CommandLine", ["Messages"]),
+        tests("EngineControl", ["Linux", "JSON", "ImportReport", "Transfer"]),
+        tests("Controller", ["Messages", "JSON", "CommandLine", "Commands", "Linux"]),
     ]
 )

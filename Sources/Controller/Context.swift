@@ -1,7 +1,6 @@
 // What every verb works with: the user, the state directory, the output, the worker's socket.
 
-package import JSON
-package import Linux
+import Linux
 package import Messages
 package import Transfer
 

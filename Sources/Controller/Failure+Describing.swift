@@ -35,7 +35,7 @@ extension Failure {
     }
 
     private static func transfer(_ error: TransferError) -> Failure {
-        let exit: ExitStatus = error.code == .tooLarge || error.code == .tooManyRedirects ? .badInput : .temporary
+        let exit: ExitCode = error.code == .tooLarge || error.code == .tooManyRedirects ? .badInput : .temporary
         return Failure(
             error.code.rawValue, exit, Messages.transfer(error.server, error.detail), remedy: Messages.networkRemedy)
     }

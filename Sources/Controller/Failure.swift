@@ -7,7 +7,7 @@ package import Messages
 package struct Failure: Error, Hashable, Sendable {
     /// Stable, in kebab case: `worker-not-running`.
     package let code: String
-    package let exit: ExitStatus
+    package let exit: ExitCode
     /// One sentence. Never holds a secret.
     package let message: Text
     /// What the user can do.
@@ -17,7 +17,7 @@ package struct Failure: Error, Hashable, Sendable {
     private let details: JSONObject
 
     package init(
-        _ code: String, _ exit: ExitStatus, _ message: Text, remedy: Text, more: [(String, JSON)] = []
+        _ code: String, _ exit: ExitCode, _ message: Text, remedy: Text, more: [(String, JSON)] = []
     ) {
         self.code = code
         self.exit = exit

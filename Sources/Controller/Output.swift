@@ -1,7 +1,7 @@
 // Where the program writes: results to standard output, everything else to standard error.
 
 package import JSON
-package import Linux
+import Linux
 package import Messages
 
 /// The two streams of the program. A class, so that every part of a verb writes in order.

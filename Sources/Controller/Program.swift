@@ -2,7 +2,7 @@
 
 package import CommandLine
 import Linux
-package import Messages
+import Messages
 
 /// `trocket-controller`.
 package enum Program {
@@ -20,7 +20,7 @@ package enum Program {
 
     /// Runs one command line with the process's own surroundings.
     /// - Parameter words: what follows the program's name.
-    package static func run(_ words: [String]) -> ExitStatus {
+    package static func run(_ words: [String]) -> ExitCode {
         let output = Output(
             language: Language(environment: Surroundings.variable), json: words.contains("--json"),
             quiet: words.contains("--quiet"), isWatched: Surroundings.isTerminal(2),
@@ -30,7 +30,7 @@ package enum Program {
     }
 
     /// Runs one command line.
-    package static func run(_ words: [String], output: Output) -> ExitStatus {
+    package static func run(_ words: [String], output: Output) -> ExitCode {
         let command: ParsedCommand
         do throws(UsageProblem) { command = try table.parse(words) } catch {
             return report(error, to: output)
@@ -62,7 +62,7 @@ package enum Program {
         }
     }
 
-    private static func report(_ problem: UsageProblem, to output: Output) -> ExitStatus {
+    private static func report(_ problem: UsageProblem, to output: Output) -> ExitCode {
         output.failure(Failure("usage", .usage, problem.error.message, remedy: table.remedy(for: problem)))
         return .usage
     }

@@ -6,10 +6,10 @@ package import CommandLine
 package struct Verb: Sendable {
     package let specification: VerbSpecification
     /// Does it. Throws `Failure`, or any error `Failure(describing:)` knows, or `UsageError`.
-    package let run: @Sendable (Context, ParsedCommand) throws -> ExitStatus
+    package let run: @Sendable (Context, ParsedCommand) throws -> ExitCode
 
     package init(
-        _ specification: VerbSpecification, run: @escaping @Sendable (Context, ParsedCommand) throws -> ExitStatus
+        _ specification: VerbSpecification, run: @escaping @Sendable (Context, ParsedCommand) throws -> ExitCode
     ) {
         self.specification = specification
         self.run = run

@@ -1,6 +1,6 @@
 // The engine's release and build tags, as `sing-box version` prints them.
 
-internal import ImportReport
+import ImportReport
 
 /// A release such as `1.14.2` or `1.15.0-alpha.3`.
 package struct EngineVersion: Hashable, Sendable, Comparable, CustomStringConvertible {
