@@ -1,0 +1,1 @@
+"""The servers the lab's hosts run: names, pages, echoes."""
