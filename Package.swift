@@ -82,14 +82,14 @@ let doers: [Target] = [
             "Session", "JSON",
         ]),
     module("Transfer", ["Linux", "CCurl", "CCurlShims", "CZlib"]),
-    module("Store", ["Linux", "JSON", "ImportReport"]),
     module("EngineControl", ["Linux", "JSON", "ImportReport", "EngineProcess", "Logging", "Transfer"]),
+    module("Store", ["Linux", "JSON", "ImportReport", "Messages"]),
     module("RuleSets", ["Linux", "JSON", "ImportReport", "EngineControl", "Transfer", "Profiles"]),
     module(
         "Importing",
         [
             "Linux", "JSON", "ImportReport", "Subscriptions", "Migrations", "Profiles", "RuleSets", "Transfer",
-            "EngineControl", "Store",
+            "EngineControl", "Store", "Messages",
         ]),
     module("Screen", ["Linux", "CNcurses", "CNcursesShims"]),
     module(
@@ -123,5 +123,6 @@ let package = Package(
         tests("CommandLine", ["Messages"]),
         tests("EngineControl", ["Linux", "JSON", "ImportReport", "Transfer"]),
         tests("Controller", ["Messages", "JSON", "CommandLine", "Commands", "Linux"]),
+        tests("Store", ["Linux", "JSON", "Messages"]),
     ]
 )

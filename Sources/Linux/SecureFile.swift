@@ -60,6 +60,14 @@ package struct Directory: ~Copyable {
         self.path = path
     }
 
+    /// Makes the directory when it is not there yet, then opens it; its parent must exist.
+    package init(making path: String, mode: UInt32) throws(SystemCallError) {
+        if mkdir(path, mode) < 0, errno != EEXIST {
+            throw SystemCallError("making directory", path, Errno(rawValue: errno))
+        }
+        try self.init(path)
+    }
+
     /// Opens a file beneath this directory.
     package borrowing func open(
         _ name: String, flags: Int32 = O_RDONLY, mode: UInt32 = 0o600
@@ -134,6 +142,33 @@ package struct Directory: ~Copyable {
         }
         let inner = try open(name, flags: O_RDONLY | O_DIRECTORY)
         return Directory(descriptor: inner, path: "\(path)/\(name)")
+    }
+
+    /// The status of this directory.
+    package borrowing func status() throws(SystemCallError) -> FileStatus {
+        try FileStatus(of: descriptor.number, subject: path)
+    }
+
+    /// Sets the permission bits of this directory, whatever the process's file mask took away at its making.
+    package borrowing func setMode(_ mode: UInt32) throws(SystemCallError) {
+        let number = descriptor.number
+        try checkErrno("setting the mode of", path) { fchmod(number, mode) }
+    }
+
+    /// True when this process may make and replace files here. Corresponds to faccessat(2), W_OK and X_OK.
+    package borrowing func isWritable() -> Bool { faccessat(descriptor.number, ".", W_OK | X_OK, AT_EACCESS) == 0 }
+
+    /// Deletes an empty directory beneath this one; false when there was none.
+    @discardableResult
+    package borrowing func removeDirectory(_ name: String) throws(SystemCallError) -> Bool {
+        let number = descriptor.number
+        do throws(SystemCallError) {
+            try checkErrno("deleting", "\(path)/\(name)") { unlinkat(number, name, AT_REMOVEDIR) }
+        } catch {
+            if error.errno == .noSuchFile { return false }
+            throw error
+        }
+        return true
     }
 
     private init(descriptor: consuming Descriptor, path: String) {
