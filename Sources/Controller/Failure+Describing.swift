@@ -3,6 +3,7 @@
 import EngineControl
 import Linux
 import Messages
+import Store
 import Transfer
 
 extension Failure {
@@ -17,6 +18,8 @@ extension Failure {
                 "untrusted-file", .broken, Messages.untrustedFile(error.path, error.problem),
                 remedy: Messages.untrustedFileRemedy(error.path))
         case let error as TransferError: self = .transfer(error)
+        case let error as StoreError:
+            self.init(error.code.rawValue, .broken, error.message, remedy: error.remedy)
         default:
             self.init("unexpected", .failed, Text(verbatim: String(describing: error)), remedy: Messages.reportRemedy)
         }

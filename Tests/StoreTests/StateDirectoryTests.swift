@@ -3,6 +3,7 @@
 import Glibc
 import JSON
 import Linux
+import Messages
 import Testing
 
 @testable import Store
