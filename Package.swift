@@ -27,7 +27,7 @@ func tests(_ module: String, _ more: [Target.Dependency] = [], fixtures: Bool = 
 }
 
 let systemLibraries: [Target] = [
-    .systemLibrary(name: "CNetlink", pkgConfig: "libnl-route-3.0", providers: [.apt(["libnl-route-3-dev"])]),
+    .systemLibrary(name: "CNetlink", pkgConfig: "libnl-3.0", providers: [.apt(["libnl-3-dev"])]),
     .systemLibrary(name: "CNftables", pkgConfig: "libnftables", providers: [.apt(["libnftables-dev"])]),
     .systemLibrary(name: "CCapability", pkgConfig: "libcap", providers: [.apt(["libcap-dev"])]),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),

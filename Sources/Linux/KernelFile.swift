@@ -1,0 +1,28 @@
+// Small files the kernel makes up: parameters below /proc/sys and facts below /proc.
+
+import Glibc
+
+/// Files below `/proc`. Their paths come from this program's own source, never from input.
+package enum KernelFile {
+    /// The text of a file without its final line feed; nil when there is no such file.
+    package static func read(_ path: String, limit: Int = 65_536) throws(SystemCallError) -> String? {
+        let file: Descriptor
+        do throws(SystemCallError) { file = try open(path, O_RDONLY) } catch {
+            if [.noSuchFile, .notADirectory, .noSuchProcess].contains(error.errno) { return nil }
+            throw error
+        }
+        var bytes = try readAll(file.number, limit: limit, subject: path)
+        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Writes a value to a file that is there.
+    package static func write(_ path: String, _ value: String) throws(SystemCallError) {
+        let file = try open(path, O_WRONLY)
+        try writeAll(file.number, Array(value.utf8), subject: path)
+    }
+
+    private static func open(_ path: String, _ mode: Int32) throws(SystemCallError) -> Descriptor {
+        Descriptor(owning: try checkErrno("opening", path) { Glibc.open(path, mode | O_CLOEXEC) })
+    }
+}

@@ -1,0 +1,88 @@
+// Carrying out one step of a plan on the host.
+
+internal import Addressing
+internal import Firewall
+internal import Linux
+internal import Logging
+internal import Netlink
+internal import NetworkPlan
+
+extension HostNetwork {
+    /// Carries out one step. What is there already, or gone already, is no error.
+    func perform(_ step: PlanStep) throws {
+        switch step {
+        case .setGuard(let table): try setGuard(table)
+        case .removeGuard:
+            try nft?.remove(Reserved.guardTable)
+            guardListing = nil
+        case .addLink(let plan): try addLink(plan)
+        case .removeLink(let name): try socket.removeLink(name)
+        case .addRoutes(let routes): try socket.add(routes, links: try socket.linkTable())
+        case .removeRoutes(let routes): try socket.remove(routes, links: try socket.linkTable())
+        case .addRule(let rule): try socket.add(rule)
+        case .removeRule(let rule): try socket.remove(rule)
+        }
+        log(.debug, "changed the host", ["step": step.summary])
+    }
+
+    private func setGuard(_ table: GuardTable) throws {
+        guard let nft else { return }
+        let listing = try nft.replace(Reserved.guardTable, with: table.text)
+        let count = Self.ruleCount(in: listing)
+        guard count == table.ruleCount else {
+            throw FirewallError(
+                operation: "reading back table", subject: Reserved.guardTable,
+                text: "it has \(count) rules instead of \(table.ruleCount)")
+        }
+        guardListing = normalizedRuleset(listing)
+    }
+
+    /// The number of rules of the one chain in a listing: its lines but the one that hooks it in.
+    private static func ruleCount(in listing: String) -> Int {
+        let lines = listing.split(separator: "\n")
+        guard let start = lines.firstIndex(where: { $0.hasPrefix("\tchain out {") }) else { return 0 }
+        return lines[(start + 1)...].prefix { $0 != "\t}" }.count - 1
+    }
+
+    private func addLink(_ plan: LinkPlan) throws {
+        do throws(NetlinkError) {
+            try socket.addVeth(
+                plan, namespace: sandbox?.descriptor.number, alias: WorkerMark.current?.alias ?? "")
+        } catch {
+            if error.errno == .exists, let conflict = try takenLink(plan.name) { throw conflict }
+            throw error
+        }
+        guard let link = try socket.link(named: plan.name) else {
+            throw NetlinkError("looking up link", plan.name.description, .noSuchDevice)
+        }
+        // Hosts that switch IPv6 off for new links do not mean ours: without it IPv6 would not be taken in.
+        let parameter = "/proc/sys/net/ipv6/conf/\(plan.name)/disable_ipv6"
+        if try KernelFile.read(parameter) == "1" { try KernelFile.write(parameter, "0") }
+        for address in plan.addresses { try socket.add(address, to: link.index) }
+        try socket.setLink(link.index, up: true)
+    }
+
+    /// Who took the link's name between the survey and now.
+    private func takenLink(_ name: InterfaceName) throws -> HostConflict? {
+        guard let link = try socket.link(named: name) else { return nil }
+        if let mark = link.alias.flatMap(WorkerMark.init(alias:)), mark.isAlive { return .workerRunning(pid: mark.pid) }
+        return .linkTaken(name, kind: link.kind ?? "hardware")
+    }
+}
+
+extension PlanStep {
+    /// The step in a few words, for the log.
+    var summary: String {
+        switch self {
+        case .setGuard(let table): "guard set, lifetime \(table.lifetime)"
+        case .removeGuard: "guard removed"
+        case .addLink(let link): "link \(link.name) added"
+        case .removeLink(let name): "link \(name) removed"
+        case .addRoutes(let routes): routes.count == 1 ? "route added: \(routes[0])" : "\(routes.count) routes added"
+        case .removeRoutes(let routes):
+            routes.count == 1 ? "route removed: \(routes[0])" : "\(routes.count) routes removed"
+        case .addRule(let rule): "rule added: \(rule)"
+        case .removeRule(let rule): "rule removed: \(rule)"
+        }
+    }
+}

@@ -1,0 +1,123 @@
+// Hearing of changes on the host and answering them: repairs within 250 ms, never at full speed.
+
+internal import Addressing
+package import Linux
+internal import Logging
+internal import Netlink
+internal import NetworkPlan
+
+/// A way out of the host: a default route of the main table.
+package struct Uplink: Hashable, Sendable {
+    /// The link's index; routes of a link that was replaced differ.
+    package let link: Int32?
+    /// The gateway as text, if any.
+    package let gateway: String?
+}
+
+/// What happened on the host, and what was done about it.
+package struct NetworkReport {
+    /// What was put right.
+    package var repair = Repair()
+    /// True when the networks the host is on changed; the plan has followed.
+    package var onLinkChanged = false
+    /// True when the default routes changed: connections over the old one are dead.
+    package var uplinkChanged = false
+    /// The default routes now.
+    package var uplinks: Set<Uplink> = []
+    /// Why it could not be put right.
+    package var failure: (any Error)?
+}
+
+extension HostNetwork {
+    /// A running watch.
+    struct Watch {
+        let loop: EventLoop
+        let tokens: [EventLoop.Token]
+        let handler: (NetworkReport) -> Void
+        var pending: EventLoop.Token?
+        var answered: Moment?
+        var uplinks: Set<Uplink>
+    }
+
+    /// The least time between two answers, in milliseconds.
+    private static let interval = 250
+
+    /// Answers changes on the host from now on. Nothing wakes up while nothing changes.
+    /// - Parameters:
+    ///   - loop: the worker's loop.
+    ///   - handler: called after every answer in which something happened.
+    package func watch(on loop: EventLoop, handler: @escaping (NetworkReport) -> Void) throws {
+        stopWatching()
+        _ = monitor.drain()
+        let tokens = try monitor.descriptors.map { descriptor throws(SystemCallError) in
+            try loop.watch(descriptor) { [weak self] _ in self?.noticed() }
+        }
+        watch = Watch(loop: loop, tokens: tokens, handler: handler, uplinks: (try? currentUplinks()) ?? [])
+    }
+
+    /// Ends the watch.
+    package func stopWatching() {
+        guard let watch else { return }
+        for token in watch.tokens + (watch.pending.map { [$0] } ?? []) { watch.loop.cancel(token) }
+        self.watch = nil
+    }
+
+    private func noticed() {
+        guard !monitor.drain().isEmpty, let watch, watch.pending == nil else { return }
+        let wait = watch.answered.map { Self.interval - Moment.now.milliseconds(since: $0) } ?? 0
+        guard wait > 0 else {
+            answer()
+            return
+        }
+        self.watch?.pending = watch.loop.after(milliseconds: wait) { [weak self] in self?.answer() }
+    }
+
+    private func answer() {
+        guard let before = watch else { return }
+        let report = examine(knownUplinks: before.uplinks)
+        watch?.pending = nil
+        watch?.answered = Moment.now
+        watch?.uplinks = report.uplinks
+        let isNews =
+            !report.repair.drifts.isEmpty || report.onLinkChanged || report.uplinkChanged || report.failure != nil
+        if isNews { before.handler(report) }
+    }
+
+    /// Looks at everything at once: on-link networks, drift, uplinks. For the watch, and for the worker when it wakes from
+    /// a suspend.
+    package func examine(knownUplinks: Set<Uplink>) -> NetworkReport {
+        var report = NetworkReport()
+        report.uplinks = knownUplinks
+        do {
+            report.uplinks = try currentUplinks()
+            report.uplinkChanged = report.uplinks != knownUplinks
+            if !installed.holdsTheSame(as: .empty) { report.repair = try repair() }
+            report.onLinkChanged = try followOnLink()
+        } catch {
+            log(.error, "cannot put the network right", ["error": "\(error)"])
+            report.failure = error
+        }
+        return report
+    }
+
+    /// Brings the plan in line with the networks the host is on now.
+    private func followOnLink() throws -> Bool {
+        guard var request else { return false }
+        let seen = try onLinkPrefixes()
+        guard seen.accepted != request.onLink else { return false }
+        request.onLink = seen.accepted
+        try update(request)
+        return true
+    }
+
+    /// The default routes of the main table, both families.
+    package func currentUplinks() throws -> Set<Uplink> {
+        var uplinks: Set<Uplink> = []
+        for family in familiesPresent {
+            for route in try socket.routes(family, table: .main) where route.destination.isDefault {
+                uplinks.insert(Uplink(link: route.link?.rawValue, gateway: route.gateway?.description))
+            }
+        }
+        return uplinks
+    }
+}

@@ -1,0 +1,125 @@
+// The tunnel's part of the host's network: raised, changed, lowered, always as one plan.
+
+internal import Addressing
+internal import Firewall
+package import Linux
+package import Logging
+internal import Netlink
+package import NetworkPlan
+
+/// Owns everything the tunnel has on the host. It must be made and used in the host's network namespace by a thread with
+/// CAP_NET_ADMIN.
+///
+/// Concurrency: one thread. It holds the descriptor of the sandbox's network namespace while a tunnel is up, so that the
+/// link outlives a dead engine and traffic is refused instead of leaking; it holds the nft context, so that a guard with
+/// `flags owner` lives exactly as long as this object.
+package final class HostNetwork {
+    let socket: RouteSocket
+    let ledger: Ledger
+    let log: Log
+    /// Nil where nft cannot be used.
+    let nft: Nftables?
+    let firewallAbsence: FirewallAvailability
+    let monitor: ChangeMonitor
+    /// What is on the host now, step by step.
+    package internal(set) var installed = HostPlan.empty
+    /// What was asked for; nil while nothing is wanted.
+    package internal(set) var request: HostPlanRequest?
+    /// The sandbox's network namespace, held open.
+    var sandbox: HeldDescriptor?
+    /// The guard as nft listed it right after it was made.
+    var guardListing: String?
+    var watch: Watch?
+
+    /// - Parameters:
+    ///   - directory: where the ledger lives.
+    ///   - owner: the user that must own the ledger: the worker's.
+    ///   - log: for what is changed and repaired.
+    /// - Throws: `NetlinkError`, `SystemCallError`.
+    package init(ledgerIn directory: consuming Directory, owner: UInt32, log: Log) throws {
+        let ledger = try Ledger(in: directory, owner: owner)
+        let refusal = netfilterRefusal()
+        socket = try RouteSocket()
+        monitor = try ChangeMonitor()
+        nft = Nftables(reachable: refusal == nil)
+        firewallAbsence = .unavailable(
+            reason: "nft cannot be used here: \(refusal.map(String.init(describing:)) ?? "")")
+        self.ledger = ledger
+        self.log = log
+    }
+
+    /// Puts the guard in place and nothing else: a tunnel that is wanted and has no sandbox yet. Where nft is missing this
+    /// does nothing.
+    /// - Throws: `FirewallError`, `SystemCallError`, `ReadBackError`.
+    package func block(_ request: HostPlanRequest) throws {
+        try change(to: HostPlanBuilder.blocked(request), for: request)
+    }
+
+    /// Raises the tunnel into a sandbox, or moves it to another one without a gap.
+    /// - Parameters:
+    ///   - request: what is wanted.
+    ///   - sandbox: a descriptor of the sandbox's network namespace; kept until the tunnel is lowered.
+    /// - Throws: `HostConflict`, `NetlinkError`, `FirewallError`, `SystemCallError`, `ReadBackError`. What was done until then
+    ///   is known and is undone by `lower()`.
+    package func raise(_ request: HostPlanRequest, sandbox: consuming Descriptor) throws {
+        // The old namespace is let go only after its link has been replaced.
+        let former = self.sandbox
+        self.sandbox = HeldDescriptor(sandbox)
+        try withExtendedLifetime(former) {
+            try change(to: HostPlanBuilder.plan(request), for: request, replacingLink: installed.link != nil)
+        }
+    }
+
+    /// Changes what is wanted of a tunnel that is up or blocked: kill switch, domestic destinations, on-link networks.
+    /// - Throws: as `raise`.
+    package func update(_ request: HostPlanRequest) throws {
+        let plan = installed.link == nil ? HostPlanBuilder.blocked(request) : HostPlanBuilder.plan(request)
+        try change(to: plan, for: request)
+    }
+
+    /// Takes everything away that this object put on the host; one failure does not stop the rest.
+    /// - Parameter keepingGuard: leaves the guard: the tunnel is gone and nothing may leave.
+    /// - Throws: the first failure.
+    package func lower(keepingGuard: Bool = false) throws {
+        let target =
+            keepingGuard ? HostPlan(link: nil, routes: [], rules: [], guardTable: installed.guardTable) : .empty
+        var failure: (any Error)?
+        for step in PlanDiff.steps(from: installed, to: target) {
+            do {
+                try perform(step)
+                installed.record(step)
+            } catch {
+                log(.error, "cannot undo a change", ["change": "\(step)", "error": "\(error)"])
+                failure = failure ?? error
+            }
+        }
+        sandbox = nil
+        if !keepingGuard { request = nil }
+        _ = monitor.drain()
+        try ledger.write(LedgerEntries(installed))
+        if let failure { throw failure }
+    }
+
+    /// Gets from what is installed to a plan: recorded first, additions before removals, read back at the end.
+    func change(to plan: HostPlan, for request: HostPlanRequest, replacingLink: Bool = false) throws {
+        self.request = request
+        let steps = PlanDiff.steps(from: installed, to: plan, replacingLink: replacingLink)
+        guard !steps.isEmpty else { return }
+        try ledger.write(LedgerEntries(installed).union(LedgerEntries(plan)))
+        for step in steps {
+            try perform(step)
+            installed.record(step)
+        }
+        // What we did ourselves is no news; what others did meanwhile shows in the reading.
+        _ = monitor.drain()
+        let drifts = try verify()
+        guard drifts.isEmpty else { throw ReadBackError(drifts: drifts) }
+        try ledger.write(LedgerEntries(installed))
+    }
+}
+
+/// An owned descriptor behind a reference, for a place that is sometimes empty.
+final class HeldDescriptor {
+    let descriptor: Descriptor
+    init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
+}
