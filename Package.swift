@@ -74,12 +74,15 @@ let doers: [Target] = [
         ["Linux", "Logging", "Addressing", "NetworkPlan", "Netlink", "Firewall", "JSON"]),
     module(
         "EngineHost",
-        ["Linux", "Logging", "Addressing", "NetworkPlan", "Netlink", "Firewall", "JSON", "EngineProcess", "Privileges"]),
+        [
+            "Linux", "Logging", "Addressing", "NetworkPlan", "Netlink", "Firewall", "JSON", "EngineProcess",
+            "Privileges", "TunnelHost",
+        ]),
     module(
         "Worker",
         [
-            "Linux", "Logging", "Privileges", "Addressing", "NetworkPlan", "TunnelHost", "EngineHost", "Commands",
-            "Session", "JSON",
+            "Linux", "Logging", "Privileges", "Addressing", "NetworkPlan", "Netlink", "Firewall", "TunnelHost",
+            "EngineHost", "Commands", "Session", "JSON",
         ]),
     module("Transfer", ["Linux", "CCurl", "CCurlShims", "CZlib"]),
     module("EngineControl", ["Linux", "JSON", "ImportReport", "EngineProcess", "Logging", "Transfer"]),
