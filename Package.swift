@@ -127,5 +127,6 @@ let package = Package(
         tests("EngineControl", ["Linux", "JSON", "ImportReport", "Transfer"]),
         tests("Controller", ["Messages", "JSON", "CommandLine", "Commands", "Linux"]),
         tests("Store", ["Linux", "JSON", "Messages"]),
+        tests("Privileges", ["Linux"]),
     ]
 )

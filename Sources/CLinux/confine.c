@@ -46,6 +46,14 @@ int cl_landlock_allow(int ruleset, int path_fd, uint64_t access) {
     return syscall(SYS_landlock_add_rule, ruleset, 1, &rule, 0) < 0 ? -errno : 0;
 }
 
+int cl_landlock_allow_port(int ruleset, unsigned port, uint64_t access) {
+    struct {
+        uint64_t allowed_access;
+        uint64_t port;
+    } rule = {access, port};
+    return syscall(SYS_landlock_add_rule, ruleset, 2, &rule, 0) < 0 ? -errno : 0;
+}
+
 int cl_landlock_restrict(int ruleset) { return syscall(SYS_landlock_restrict_self, ruleset, 0) < 0 ? -errno : 0; }
 
 #if defined(__x86_64__)

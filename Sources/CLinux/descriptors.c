@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+_Static_assert(CL_O_PATH == O_PATH, "open flags");
 _Static_assert(CL_RESOLVE_NO_SYMLINKS == RESOLVE_NO_SYMLINKS, "openat2 resolve bits");
 _Static_assert(CL_RESOLVE_BENEATH == RESOLVE_BENEATH, "openat2 resolve bits");
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -116,4 +117,15 @@ int cl_ignore_sigpipe(void) {
     sigemptyset(&empty);
     if (signal(SIGPIPE, SIG_IGN) == SIG_ERR) return -errno;
     return sigprocmask(SIG_SETMASK, &empty, NULL) < 0 ? -errno : 0;
+}
+
+int cl_watch_directory(const char *path) {
+    int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (fd < 0) return -errno;
+    if (inotify_add_watch(fd, path, IN_CLOSE_WRITE | IN_MOVED_TO | IN_ONLYDIR) < 0) {
+        int failed = -errno;
+        close(fd);
+        return failed;
+    }
+    return fd;
 }

@@ -44,6 +44,28 @@ int cl_set_limit(int resource, uint64_t soft, uint64_t hard) {
 
 int cl_clear_environment(void) { return clearenv() ? -ENOMEM : 0; }
 
+int cl_reset_signals(void) {
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    for (int number = 1; number < NSIG; number++) sigaction(number, &standard, NULL);
+    sigset_t empty;
+    sigemptyset(&empty);
+    return outcome(sigprocmask(SIG_SETMASK, &empty, NULL));
+}
+
+int cl_fill_standard_descriptors(void) {
+    for (;;) {
+        int fd = open("/dev/null", O_RDWR);
+        if (fd < 0) return -errno;
+        if (fd > 2) {
+            close(fd);
+            return 0;
+        }
+    }
+}
+
+int cl_change_owner(int fd, unsigned uid, unsigned gid) { return outcome(fchown(fd, uid, gid)); }
+unsigned cl_set_file_mask(unsigned mask) { return umask(mask); }
+
 int cl_random(void *bytes, size_t count) {
     char *at = bytes;
     while (count > 0) {

@@ -2,7 +2,9 @@
 
 #include "CLinux.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -141,4 +143,49 @@ long cl_receive(int fd, void *bytes, size_t capacity, int *descriptors, int *des
         }
     }
     return received;
+}
+
+static struct sockaddr_in loopback(unsigned port) {
+    return (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+}
+
+int cl_free_loopback_port(void) {
+    struct sockaddr_in address = loopback(0);
+    socklen_t length = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) return -errno;
+    int failed = bind(fd, (struct sockaddr *)&address, length) < 0 || getsockname(fd, (struct sockaddr *)&address, &length) < 0
+                     ? -errno
+                     : 0;
+    close(fd);
+    return failed ? failed : ntohs(address.sin_port);
+}
+
+int cl_connect_loopback(unsigned port) {
+    struct sockaddr_in address = loopback(port);
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) return -errno;
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0 && errno != EINPROGRESS) {
+        int failed = -errno;
+        close(fd);
+        return failed;
+    }
+    return fd;
+}
+
+int cl_socket_error(int fd) {
+    int error = 0;
+    socklen_t length = sizeof error;
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) < 0) return -errno;
+    return -error;
+}
+
+int cl_is_unix_listener(int fd) {
+    int domain = 0, type = 0, listening = 0;
+    socklen_t length = sizeof domain;
+    if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &length) < 0) return -errno;
+    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) < 0) return -errno;
+    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &length) < 0) return -errno;
+    return domain == AF_UNIX && type == SOCK_STREAM && listening;
 }

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 
 // --- descriptors.c ---------------------------------------------------------------------------------------------------
@@ -18,6 +19,7 @@ int cl_duplicate(int fd, int minimum);
 int cl_set_nonblocking(int fd, int on);
 /// openat2(2). resolve: the RESOLVE_* bits below; open_flags gain O_CLOEXEC.
 int cl_openat2(int directory, const char *path, int open_flags, unsigned mode, uint64_t resolve);
+#define CL_O_PATH 010000000
 #define CL_RESOLVE_NO_SYMLINKS 0x04u
 #define CL_RESOLVE_BENEATH 0x08u
 /// fstat(2), the fields that matter here.
@@ -55,6 +57,15 @@ long cl_send(int fd, const void *bytes, size_t count, const int *descriptors, in
 /// recvmsg(2) with MSG_CMSG_CLOEXEC; descriptors received go to out, their number to *descriptor_count (at most 8).
 long cl_receive(int fd, void *bytes, size_t capacity, int *descriptors, int *descriptor_count);
 
+/// A free TCP port on 127.0.0.1, found by binding and letting go.
+int cl_free_loopback_port(void);
+/// Begins to connect to 127.0.0.1:port over TCP, non-blocking: the descriptor, whose writability tells the end.
+int cl_connect_loopback(unsigned port);
+/// SO_ERROR: 0 or -errno of what a non-blocking connect came to.
+int cl_socket_error(int fd);
+/// Whether this descriptor is a listening AF_UNIX stream socket: 1 or 0.
+int cl_is_unix_listener(int fd);
+
 // --- polling.c -------------------------------------------------------------------------------------------------------
 int cl_epoll_create(void);
 int cl_epoll_control(int epoll, int operation, int fd, uint32_t events, uint64_t token);
@@ -72,6 +83,8 @@ int cl_epoll_wait(int epoll, uint64_t *tokens, uint32_t *events, int capacity, i
 int cl_timer_create(void);
 /// Arms for an absolute CLOCK_BOOTTIME moment in nanoseconds; 0 disarms.
 int cl_timer_set(int fd, uint64_t at_nanoseconds);
+/// inotify(7), non-blocking, watching a directory for files written and closed or moved in.
+int cl_watch_directory(const char *path);
 /// signalfd(2) for these signals, blocking them first in this thread. Call before any thread exists.
 int cl_signal_descriptor(const int *signals, int count);
 /// The next signal number from a signalfd and who sent it; 0 when none waits.
@@ -110,6 +123,13 @@ int cl_set_ids_uid(unsigned uid);
 int cl_set_name(const char *name);
 int cl_set_limit(int resource, uint64_t soft, uint64_t hard);
 int cl_clear_environment(void);
+/// Default action for every signal, empty mask.
+int cl_reset_signals(void);
+/// Opens /dev/null as 0, 1 or 2 where nothing is open.
+int cl_fill_standard_descriptors(void);
+/// chown(2) through a descriptor; umask(2); the parent's pid.
+int cl_change_owner(int fd, unsigned uid, unsigned gid);
+unsigned cl_set_file_mask(unsigned mask);
 int cl_random(void *bytes, size_t count);
 /// User and group look-ups (getpwnam(3), getgrnam(3)): 1 found, 0 absent.
 int cl_user_by_name(const char *name, unsigned *uid, unsigned *gid);
@@ -153,6 +173,8 @@ int cl_landlock_abi(void);
 int cl_landlock_create(uint64_t handled_files, uint64_t handled_net, uint64_t scoped);
 /// Allows access beneath an O_PATH descriptor.
 int cl_landlock_allow(int ruleset, int path_fd, uint64_t access);
+/// Allows access (bind: 1, connect: 2) to a TCP port (ABI 4); port 0 stands for "any free one" when binding.
+int cl_landlock_allow_port(int ruleset, unsigned port, uint64_t access);
 int cl_landlock_restrict(int ruleset);
 /// Installs a seccomp filter: the listed calls return EPERM, everything else is allowed (seccomp(2)).
 int cl_seccomp_deny(const int *calls, int count);
