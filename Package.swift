@@ -116,6 +116,7 @@ let package = Package(
     ],
     targets: systemLibraries + cTargets + pureModules + doers + programs + [
         tests("JSON"),
+        tests("Dashboard", ["Messages"], fixtures: true),
         tests("Linux"),
         tests("Logging", ["Linux"]),
         tests("Profiles", ["JSON", "ImportReport"]),

@@ -1,0 +1,238 @@
+// The status card: state, switch, line, mode, traffic, quota.
+
+import Messages
+
+extension Dashboard {
+    /// Draws the card at the top: framed where there is room, two or three bare rows elsewhere.
+    func drawCard(_ frame: inout Frame, now: Double) {
+        let framed = frame.size.columns >= 60 && frame.size.rows >= 16
+        let inner = framed ? frame.size.columns - 4 : frame.size.columns - 1
+        var rows = [stateRow(inner, now: now)]
+        if inner >= 56 {
+            rows.append(joined(lineRow(inner - settingsRow(inner).width - 2), settingsRow(inner), inner))
+        } else {
+            rows.append(lineRow(inner))
+            if frame.size.rows >= 11 { rows.append(settingsRow(inner)) }
+        }
+        if framed || frame.size.rows >= 12 { rows.append(trafficRow(inner)) }
+        if framed { rows.append(quotaRow(inner, now: now)) }
+        rows.append(contentsOf: problemRows(inner, most: framed ? 3 : 1))
+        let top = frame.rows.count + (framed ? 1 : 0)
+        let left = framed ? 2 : 1
+        if framed { frame.rows.append(border(top: true, frame.size)) }
+        for row in rows { frame.rows.append(framed ? boxed(row, frame.size) : shifted(row, frame.size)) }
+        if framed { frame.rows.append(border(top: false, frame.size)) }
+        let place = switchColumns(inner)
+        frame.hits.append(
+            Hit(row: top, columns: place.lowerBound + left..<place.upperBound + left, target: .toggle))
+    }
+
+    private var phaseStyle: Style {
+        switch snapshot.connection.phase {
+        case .connected: Style(snapshot.connection.proof == .silent ? .fair : .good, bold: true)
+        case .connecting, .reconnecting, .disconnecting: Style(.fair, bold: true)
+        case .blocked, .unavailable: Style(.bad, bold: true)
+        case .unknown, .disconnected: Style(.plain, bold: true)
+        }
+    }
+
+    private var phaseMark: String {
+        guard glyphs.unicode else {
+            return switch snapshot.connection.phase {
+            case .connected: "*"
+            case .connecting, .reconnecting, .disconnecting: "~"
+            case .blocked, .unavailable: "!"
+            case .unknown, .disconnected: "o"
+            }
+        }
+        return switch snapshot.connection.phase {
+        case .connected: "●"
+        case .connecting, .reconnecting, .disconnecting: "◌"
+        case .blocked, .unavailable: "■"
+        case .unknown, .disconnected: "○"
+        }
+    }
+
+    private var switchText: String {
+        let isOn = snapshot.connection.isOn
+        return glyphs.unicode ? (isOn ? "[━━●]" : "[●──]") : (isOn ? "[==O]" : "[O--]")
+    }
+
+    /// Where the switch stands in the card's first row.
+    private func switchColumns(_ inner: Int) -> Range<Int> { 0..<min(inner, 5) }
+
+    private func stateRow(_ inner: Int, now: Double) -> Row {
+        let connection = snapshot.connection
+        var row = Row(limit: inner, glyphs)
+        row.add(switchText, phaseStyle)
+        row.add(" " + phaseMark + " " + Words.phase(connection.phase)(language), phaseStyle)
+        if let stage = connection.stage, connection.phase == .connecting || connection.phase == .reconnecting {
+            row.add(" · " + Stages.text(stage)(language), .faint)
+        }
+        if connection.phase == .connected, let proof = Words.proof(connection.proof) {
+            row.add(" · " + proof(language), connection.proof == .silent ? Style(.bad) : .faint)
+        }
+        if connection.isOn, !connection.isMine { row.add(" · " + Words.otherUser(language), Style(.fair)) }
+        if let since = connection.since, connection.isOn {
+            addRight(Figures.duration(now - since), Style(bold: true), to: &row, inner)
+        }
+        return row
+    }
+
+    private func settingsRow(_ inner: Int) -> Row {
+        var row = Row(limit: inner, glyphs)
+        row.add(Words.mode(language) + " ", .faint)
+        row.add(Words.mode(snapshot.mode)(language), Style(snapshot.mode == .global ? .fair : .plain, bold: true))
+        row.add("  " + Words.killSwitch(language) + " ", .faint)
+        row.add(
+            (snapshot.killSwitch ? Words.on : Words.off)(language),
+            Style(snapshot.killSwitch ? .good : .plain, bold: true))
+        return row
+    }
+
+    private func lineRow(_ limit: Int) -> Row {
+        var row = Row(limit: limit, glyphs)
+        row.add(Words.line(language) + " ", .faint)
+        if let line = selectedLine {
+            if let region = line.region { row.add((glyphs.flags ? region.flag : region.code) + " ") }
+            // The name is the longest thing here: it gives way to the badge and the figure beside it.
+            let badge = badgeText(line)
+            let figure = latencyText(line).text
+            let tail = (badge.isEmpty ? 0 : CellWidth.of(badge) + 1) + CellWidth.of(figure) + 1
+            let name = TerminalText.settle(displayName(line), glyphs)
+            row.add(TerminalText.cut(name, to: max(4, row.room - tail), glyphs), Style(bold: true))
+            if !badge.isEmpty { row.add(" " + badge, Style(.accent)) }
+            row.add(" " + figure, latencyStyle(line, now: nil))
+        } else {
+            row.add(Words.noLine(language), .faint)
+        }
+        return row
+    }
+
+    private func trafficRow(_ inner: Int) -> Row {
+        var row = Row(limit: inner, glyphs)
+        let traffic = snapshot.traffic ?? Traffic()
+        let totals =
+            "\(arrow(down: true)) \(Figures.bytes(traffic.downTotal)) \(arrow(down: false)) \(Figures.bytes(traffic.upTotal))"
+        let totalText = Words.total(language) + " " + totals
+        let totalWidth = CellWidth.of(TerminalText.settle(totalText, glyphs))
+        let showsTotal = inner >= 56
+        let graph = max(0, min(40, (inner - (showsTotal ? totalWidth + 2 : 0)) / 2 - 15))
+        for down in [true, false] {
+            let rate = snapshot.traffic == nil ? "-" : Figures.rate(down ? traffic.down : traffic.up)
+            row.add(arrow(down: down) + " ", Style(.accent))
+            row.add(rate, Style(bold: true), field: 10, rightAligned: true)
+            row.add(" ")
+            let history = down ? traffic.downHistory : traffic.upHistory
+            row.add(Graph.history(history, columns: graph, glyphs), Style(down ? .good : .accent))
+            row.add("  ")
+        }
+        if showsTotal {
+            var right = Row(limit: inner, glyphs)
+            right.add(Words.total(language) + " ", .faint)
+            right.add(totals)
+            return joined(row, right, inner)
+        }
+        return row
+    }
+
+    private func quotaRow(_ inner: Int, now: Double) -> Row {
+        var row = Row(limit: inner, glyphs)
+        row.add(Words.quota(language) + " ", .faint)
+        guard let quota = snapshot.quota else {
+            row.add(snapshot.hasSubscription ? Words.quotaUnknown(language) : "-", .faint)
+            return row
+        }
+        if let total = quota.total, total > 0 {
+            let fraction = Double(quota.used) / Double(total)
+            let tone: Tone = fraction >= 0.95 ? .bad : fraction >= 0.8 ? .fair : .good
+            let bar = Graph.bar(fraction, columns: max(8, min(30, inner / 5)), glyphs)
+            row.add(bar.filled, Style(tone))
+            row.add(bar.rest, .faint)
+            row.add(" \(Figures.bytes(quota.used)) / \(Figures.bytes(total)) (\(Int(fraction * 100))%)")
+        } else {
+            row.add("\(Figures.bytes(quota.used)) / \(Words.unlimited(language))")
+        }
+        guard let expires = quota.expires else { return row }
+        let days = Figures.days(from: now, to: expires, utcOffset: snapshot.utcOffset)
+        let left = expires <= now ? Words.expired : days == 0 ? Words.today : Words.daysLeft(days)
+        var right = Row(limit: inner, glyphs)
+        right.add(Words.expires(language) + " ", .faint)
+        right.add(Figures.date(expires, utcOffset: snapshot.utcOffset) + " ")
+        right.add(left(language), Style(expires <= now || days < 3 ? .bad : days < 8 ? .fair : .good, bold: true))
+        return joined(row, right, inner)
+    }
+
+    private func problemRows(_ inner: Int, most: Int) -> [Row] {
+        guard let problem = snapshot.connection.problem else { return [] }
+        var text = problem.message(language)
+        if let remedy = problem.remedy { text += " " + remedy(language) }
+        let isGrave = snapshot.connection.phase == .blocked || snapshot.connection.phase == .unavailable
+        return TerminalText.wrap(TerminalText.settle(text, glyphs), to: inner).prefix(most).map { line in
+            var row = Row(limit: inner, glyphs)
+            row.add(line, Style(isGrave ? .bad : .fair))
+            return row
+        }
+    }
+
+    func arrow(down: Bool) -> String { glyphs.unicode ? (down ? "↓" : "↑") : (down ? "v" : "^") }
+
+    /// Puts a text at the right end of a row when there is room.
+    private func addRight(_ text: String, _ style: Style, to row: inout Row, _ inner: Int) {
+        let width = CellWidth.of(TerminalText.settle(text, glyphs))
+        guard row.width + width + 1 <= inner else { return }
+        row.pad(to: inner - width)
+        row.add(text, style)
+    }
+
+    /// One row from two: the left one, blanks, the right one at the end; the right one only when there is room.
+    func joined(_ left: Row, _ right: Row, _ inner: Int) -> Row {
+        var row = Row(limit: inner, glyphs)
+        for span in left.spans { row.add(span.text, span.style) }
+        if left.width + right.width < inner {
+            row.pad(to: inner - right.width)
+            for span in right.spans { row.add(span.text, span.style) }
+        }
+        return row
+    }
+
+    private func shifted(_ row: Row, _ size: Size) -> Row {
+        var shifted = Row(limit: size.columns, glyphs)
+        shifted.add(" ")
+        for span in row.spans { shifted.add(span.text, span.style) }
+        return shifted
+    }
+
+    private func boxed(_ row: Row, _ size: Size) -> Row {
+        let side = glyphs.unicode ? "│" : "|"
+        var boxed = Row(limit: size.columns, glyphs)
+        boxed.add(side + " ", .faint)
+        for span in row.spans { boxed.add(span.text, span.style) }
+        boxed.pad(to: size.columns - 1)
+        boxed.add(side, .faint)
+        return boxed
+    }
+
+    private func border(top: Bool, _ size: Size) -> Row {
+        let (left, line, right) = glyphs.unicode ? (top ? "┌" : "└", "─", top ? "┐" : "┘") : ("+", "-", "+")
+        var row = Row(limit: size.columns, glyphs)
+        row.add(left + line, .faint)
+        if top { row.add(" Trocket ", Style(.accent, bold: true)) }
+        row.add(String(repeating: line, count: size.columns - 1 - row.width) + right, .faint)
+        return row
+    }
+}
+
+/// What the worker is doing while it connects, by its code.
+enum Stages {
+    static func text(_ code: String) -> Text {
+        switch code {
+        case "engine": Text("启动内核", "starting the engine")
+        case "link": Text("建立链路", "making the link")
+        case "sandbox": Text("布置沙盒", "setting up the sandbox")
+        case "routes": Text("设置并核对路由", "setting routes and reading them back")
+        case "waiting": Text("稍后重试", "waiting to try again")
+        default: Text(verbatim: code)
+        }
+    }
+}

@@ -1,0 +1,176 @@
+// What the dashboard is told: the state of the connection, the subscription, the lines and what is going on.
+
+package import Messages
+
+/// What passes through the tunnel.
+package enum Mode: String, Sendable, CaseIterable {
+    case rule, global
+}
+
+/// Something that went wrong, and the way out of it.
+package struct Problem: Hashable, Sendable {
+    package var code: String
+    package var message: Text
+    package var remedy: Text?
+
+    package init(code: String, message: Text, remedy: Text? = nil) {
+        self.code = code
+        self.message = message
+        self.remedy = remedy
+    }
+}
+
+/// What the one request through the line said after connecting.
+package enum Proof: Hashable, Sendable {
+    case none, checking
+    case answered(milliseconds: Int)
+    case silent
+}
+
+/// The state of the tunnel as the worker reports it.
+package struct Connection: Hashable, Sendable {
+    package enum Phase: String, Sendable, CaseIterable {
+        /// The worker has not answered yet.
+        case unknown
+        /// There is no worker to ask.
+        case unavailable
+        case disconnected, connecting, connected, reconnecting, blocked, disconnecting
+    }
+
+    package var phase: Phase = .unknown
+    /// What is being done while connecting; a code of the worker.
+    package var stage: String?
+    package var problem: Problem?
+    /// Seconds since 1970.
+    package var since: Double?
+    /// When an unconfirmed connection is undone; seconds since 1970.
+    package var confirmBy: Double?
+    /// False when the tunnel belongs to another user.
+    package var isMine = true
+    package var proof: Proof = .none
+
+    package init(_ phase: Phase = .unknown) { self.phase = phase }
+
+    /// True while there is something to disconnect.
+    package var isOn: Bool {
+        switch phase {
+        case .connecting, .connected, .reconnecting, .blocked: true
+        case .unknown, .unavailable, .disconnected, .disconnecting: false
+        }
+    }
+}
+
+/// Figures of the traffic, and their last minutes.
+package struct Traffic: Hashable, Sendable {
+    /// Bytes a second.
+    package private(set) var up = 0
+    package private(set) var down = 0
+    /// Bytes since the engine started.
+    package private(set) var upTotal = 0
+    package private(set) var downTotal = 0
+    /// Bytes a second, one entry a second, the newest last.
+    package private(set) var upHistory: [Int] = []
+    package private(set) var downHistory: [Int] = []
+    private static let kept = 120
+
+    package init() {}
+
+    /// Takes in one second.
+    package mutating func add(up: Int, down: Int, upTotal: Int, downTotal: Int) {
+        self.up = up
+        self.down = down
+        self.upTotal = upTotal
+        self.downTotal = downTotal
+        upHistory.append(up)
+        downHistory.append(down)
+        if upHistory.count > Self.kept {
+            upHistory.removeFirst(upHistory.count - Self.kept)
+            downHistory.removeFirst(downHistory.count - Self.kept)
+        }
+    }
+}
+
+/// What the provider says is used and left. Bytes; seconds since 1970.
+package struct Quota: Hashable, Sendable {
+    package var used: Int
+    package var total: Int?
+    package var expires: Double?
+
+    package init(used: Int, total: Int?, expires: Double?) {
+        self.used = used
+        self.total = total
+        self.expires = expires
+    }
+}
+
+/// Long work going on beside the connection.
+package enum Activity: Hashable, Sendable {
+    case testing(done: Int, total: Int)
+    case importing
+    case updating
+}
+
+/// A line of text shown for a while above the keys.
+package struct Announcement: Hashable, Sendable {
+    package enum Weight: Sendable { case calm, good, warning, error }
+    package var text: Text
+    package var weight: Weight
+    /// Seconds since 1970 after which it goes.
+    package var until: Double
+
+    package init(_ text: Text, _ weight: Weight, until: Double) {
+        self.text = text
+        self.weight = weight
+        self.until = until
+    }
+}
+
+/// Whose log is read.
+package enum LogSource: String, Sendable, CaseIterable {
+    case worker, engine, controller
+}
+
+/// One live connection through the engine.
+package struct LiveConnection: Hashable, Sendable {
+    package var id: String
+    package var host: String
+    /// The rule that took it.
+    package var rule: String
+    /// The line it goes through.
+    package var line: String
+    /// Bytes.
+    package var up: Int
+    package var down: Int
+
+    package init(id: String, host: String, rule: String, line: String, up: Int, down: Int) {
+        self.id = id
+        self.host = host
+        self.rule = rule
+        self.line = line
+        self.up = up
+        self.down = down
+    }
+}
+
+/// Everything the dashboard shows that it does not decide itself.
+package struct Snapshot: Sendable {
+    package var connection = Connection()
+    /// False until a subscription was imported.
+    package var hasSubscription = false
+    package var lines = LineTable()
+    /// The chosen line's id.
+    package var selected: String?
+    package var mode = Mode.rule
+    package var killSwitch = false
+    package var traffic: Traffic?
+    package var quota: Quota?
+    package var activity: Activity?
+    package var announcement: Announcement?
+    package var logSource = LogSource.worker
+    package var logLines: [String] = []
+    package var connections: [LiveConnection] = []
+    /// Seconds east of UTC, for dates.
+    package var utcOffset = 0
+
+    package init() {}
+}

@@ -1,0 +1,173 @@
+// Text made safe for a grid of cells: what terminals draw differently is replaced, the rest is cut and padded.
+
+/// What the terminal can draw.
+package struct Glyphs: Hashable, Sendable {
+    /// Characters beyond ASCII arrive as they are.
+    package var unicode: Bool
+    /// Flags are drawn from pairs of regional indicators; otherwise letters stand for them.
+    package var flags: Bool
+    /// The eighth blocks `▁▂▃▄▅▆▇` exist in the font (they do not in a Linux console's).
+    package var blocks: Bool
+
+    package init(unicode: Bool, flags: Bool, blocks: Bool) {
+        self.unicode = unicode
+        self.flags = unicode && flags
+        self.blocks = unicode && blocks
+    }
+
+    /// A modern terminal emulator.
+    package static let full = Glyphs(unicode: true, flags: true, blocks: true)
+    /// ASCII only.
+    package static let ascii = Glyphs(unicode: false, flags: false, blocks: false)
+}
+
+/// Settling, measuring, cutting and padding text for cells.
+package enum TerminalText {
+    /// A text that every terminal draws with the width `CellWidth` says.
+    ///
+    /// Controls become spaces; format characters (bidirectional overrides among them) go; joined emoji are reduced to
+    /// their first; skin tones, variation selectors, keycaps and tags go; more than four marks on a letter go.
+    package static func settle(_ text: String, _ glyphs: Glyphs) -> String {
+        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return text }
+        var settled = ""
+        settled.reserveCapacity(text.utf8.count)
+        for character in text { append(character, to: &settled, glyphs) }
+        return settled
+    }
+
+    /// Cuts a settled text to at most `width` columns, ending in an ellipsis when something went.
+    package static func cut(_ text: String, to width: Int, _ glyphs: Glyphs) -> String {
+        if text.utf8.count <= width { return text }
+        guard CellWidth.of(text) > width else { return text }
+        guard width > 0 else { return "" }
+        var kept = String.UnicodeScalarView()
+        var used = 0
+        var flagOpen = false
+        for scalar in text.unicodeScalars {
+            let columns = CellWidth.of(scalar)
+            if used + columns > width - 1 { break }
+            kept.append(scalar)
+            used += columns
+            flagOpen = isRegionalIndicator(scalar) && !flagOpen
+        }
+        // Half a flag would pair up with whatever follows.
+        if flagOpen { kept.removeLast() }
+        return String(kept) + (glyphs.unicode ? "…" : "~")
+    }
+
+    /// A settled text with exactly `width` columns: cut, or filled with spaces on the right.
+    package static func fit(_ text: String, to width: Int, _ glyphs: Glyphs) -> String {
+        let text = cut(text, to: width, glyphs)
+        return text + String(repeating: " ", count: max(0, width - CellWidth.of(text)))
+    }
+
+    /// As `fit`, filled on the left.
+    package static func right(_ text: String, to width: Int, _ glyphs: Glyphs) -> String {
+        let text = cut(text, to: width, glyphs)
+        return String(repeating: " ", count: max(0, width - CellWidth.of(text))) + text
+    }
+
+    /// Breaks a settled text into lines no wider than `width`, at spaces and between wide characters.
+    package static func wrap(_ text: String, to width: Int) -> [String] {
+        var lines: [String] = []
+        for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            var line = ""
+            var used = 0
+            for piece in pieces(of: paragraph) {
+                let columns = CellWidth.of(piece)
+                if used > 0, used + CellWidth.of(trimmed(piece)) > width {
+                    lines.append(trimmed(line))
+                    line = ""
+                    used = 0
+                }
+                line += piece
+                used += columns
+            }
+            lines.append(trimmed(line))
+        }
+        return lines
+    }
+
+    private static func pieces(of text: Substring) -> [String] {
+        var pieces: [String] = []
+        var current = ""
+        var mayBreak = false
+        for character in text {
+            let isWide = CellWidth.of(String(character)) == 2
+            let closes = "，。；：、！？）》”".contains(character)
+            if !current.isEmpty, character != " ", !closes, mayBreak || isWide {
+                pieces.append(current)
+                current = ""
+            }
+            current.append(character)
+            mayBreak = character == " " || isWide
+        }
+        if !current.isEmpty { pieces.append(current) }
+        return pieces
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        var text = text
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+
+    private static func append(_ character: Character, to settled: inout String, _ glyphs: Glyphs) {
+        let scalars = character.unicodeScalars
+        guard let first = scalars.first else { return }
+        if first.value < 0x20 || (0x7f..<0xa0).contains(first.value) {
+            settled.append(" ")
+        } else if isRegionalIndicator(first) {
+            let pair = scalars.filter(isRegionalIndicator)
+            if glyphs.flags, pair.count == 2 {
+                settled.unicodeScalars.append(contentsOf: pair)
+            } else {
+                for scalar in pair { settled.append(letter(of: scalar)) }
+            }
+        } else if !glyphs.unicode {
+            guard !first.isASCII else { return settled.unicodeScalars.append(first) }
+            settled.append(
+                plain[first] ?? String(repeating: "?", count: kept(scalars).reduce(0) { $0 + CellWidth.of($1) }))
+        } else {
+            settled.unicodeScalars.append(contentsOf: kept(scalars))
+        }
+    }
+
+    private static func kept(_ scalars: String.UnicodeScalarView) -> [Unicode.Scalar] {
+        var kept: [Unicode.Scalar] = []
+        var marks = 0
+        for scalar in scalars {
+            if scalar == "\u{200d}" { break }
+            if scalar.properties.generalCategory == .format || isDecoration(scalar, after: kept.first) { continue }
+            if CellWidth.of(scalar) == 0 {
+                // A mark with nothing to stand on would join the character before.
+                if kept.isEmpty || marks == 4 { continue }
+                marks += 1
+            }
+            kept.append(scalar)
+        }
+        return kept
+    }
+
+    private static func isDecoration(_ scalar: Unicode.Scalar, after first: Unicode.Scalar?) -> Bool {
+        switch scalar.value {
+        case 0xfe00...0xfe0f, 0x20e3, 0xe0100...0xe01ef: true
+        case 0x1f3fb...0x1f3ff: first != nil
+        default: false
+        }
+    }
+
+    private static func isRegionalIndicator(_ scalar: Unicode.Scalar) -> Bool {
+        (0x1f1e6...0x1f1ff).contains(scalar.value)
+    }
+
+    private static func letter(of indicator: Unicode.Scalar) -> Character {
+        Character(Unicode.Scalar(UInt8(indicator.value - 0x1f1e6) + 65))
+    }
+
+    private static let plain: [Unicode.Scalar: String] = [
+        "…": ".", "·": "-", "•": "*", "—": "-", "–": "-", "×": "x", "→": ">", "←": "<", "↑": "^", "↓": "v",
+        "“": "\"", "”": "\"", "‘": "'", "’": "'", "，": ", ", "。": ". ", "（": " (", "）": ") ", "｜": "| ",
+        "：": ": ", "【": " [", "】": "] ", "　": "  ",
+    ]
+}

@@ -1,0 +1,117 @@
+// Goldens of the main states in both languages, and what must hold for every frame.
+
+import Dashboard
+import Messages
+import Testing
+
+@Suite struct FrameTests {
+    @Test(arguments: Language.allCases) func connected(_ language: Language) {
+        var dashboard = dashboard(connectedSnapshot(), language)
+        expectGolden("connected-\(language.rawValue)", dashboard.frame(standard, now: now).text)
+    }
+
+    @Test(arguments: Language.allCases) func welcome(_ language: Language) {
+        var snapshot = Snapshot()
+        snapshot.connection = Connection(.disconnected)
+        var dashboard = dashboard(snapshot, language)
+        expectGolden("welcome-\(language.rawValue)", dashboard.frame(standard, now: now).text)
+    }
+
+    @Test(arguments: Language.allCases) func blocked(_ language: Language) {
+        var snapshot = connectedSnapshot()
+        snapshot.connection = Connection(.blocked)
+        snapshot.connection.since = now - 5
+        snapshot.connection.problem = Problem(
+            code: "engine-failed", message: Text("内核反复退出。", "The engine keeps ending."),
+            remedy: Text("换一条线路，或按空格断开。", "Choose another line, or press space to disconnect."))
+        snapshot.traffic = nil
+        var dashboard = dashboard(snapshot, language)
+        expectGolden("blocked-\(language.rawValue)", dashboard.frame(standard, now: now).text)
+    }
+
+    @Test(arguments: Language.allCases) func testing(_ language: Language) {
+        var snapshot = connectedSnapshot()
+        snapshot.connection = Connection(.connecting)
+        snapshot.connection.stage = "engine"
+        snapshot.connection.since = now - 2
+        snapshot.activity = .testing(done: 3, total: 6)
+        snapshot.lines.setLatency(.testing, of: "e")
+        var dashboard = dashboard(snapshot, language)
+        expectGolden("testing-\(language.rawValue)", dashboard.frame(standard, now: now).text)
+    }
+
+    @Test(arguments: Language.allCases) func help(_ language: Language) {
+        var dashboard = dashboard(connectedSnapshot(), language)
+        _ = dashboard.handle(.character("?"), now: now)
+        expectGolden("help-\(language.rawValue)", dashboard.frame(standard, now: now).text)
+    }
+
+    @Test(arguments: Language.allCases) func connections(_ language: Language) {
+        var snapshot = connectedSnapshot()
+        snapshot.connections = [
+            LiveConnection(id: "1", host: "www.example.com:443", rule: "final", line: "香港 01", up: 1200, down: 53_000),
+            LiveConnection(id: "2", host: "例子.测试:443", rule: "geosite-cn", line: "direct", up: 10, down: 0),
+        ]
+        var dashboard = dashboard(snapshot, language)
+        _ = dashboard.handle(.character("c"), now: now)
+        expectGolden("connections-\(language.rawValue)", dashboard.frame(standard, now: now).text)
+    }
+
+    @Test func asciiHasNothingElse() {
+        var dashboard = dashboard(connectedSnapshot(), .chinese, .ascii)
+        let text = dashboard.frame(standard, now: now).text
+        #expect(text.utf8.allSatisfy { $0 < 0x80 })
+        expectGolden("connected-ascii", text)
+    }
+
+    @Test func narrow() {
+        var dashboard = dashboard(connectedSnapshot(), .english)
+        expectGolden("connected-40x12", dashboard.frame(Size(columns: 40, rows: 12), now: now).text)
+        #expect(dashboard.frame(Size(columns: 20, rows: 5), now: now).text.contains("Too small"))
+    }
+
+    /// No row is wider than the screen, and none is missing, at any size, in any panel.
+    @Test(arguments: Language.allCases, [Glyphs.full, .ascii, Glyphs(unicode: true, flags: false, blocks: false)])
+    func fits(_ language: Language, _ glyphs: Glyphs) {
+        var snapshot = connectedSnapshot()
+        snapshot.logLines = ["INFO 启动", "ERROR " + String(repeating: "长", count: 300)]
+        snapshot.connections = [LiveConnection(id: "1", host: "h", rule: "r", line: "l", up: 0, down: 0)]
+        snapshot.activity = .testing(done: 1, total: 7)
+        for key in [Key.escape, .character("?"), .character("l"), .character("c"), .character("i"), .character("/")] {
+            var dashboard = dashboard(snapshot, language, glyphs)
+            _ = dashboard.handle(key, now: now)
+            for columns in stride(from: 1, through: 130, by: 7) {
+                for rows in [1, 3, 8, 10, 15, 20, 24, 50] {
+                    let frame = dashboard.frame(Size(columns: columns, rows: rows), now: now)
+                    #expect(frame.rows.count <= rows)
+                    for row in frame.rows {
+                        #expect(row.width <= columns)
+                        #expect(CellWidth.of(row.text) == row.width)
+                    }
+                    if columns >= 32, rows >= 8 { #expect(frame.rows.count == rows) }
+                }
+            }
+        }
+    }
+
+    @Test func sameStateSameFrame() {
+        var dashboard = dashboard(connectedSnapshot())
+        #expect(dashboard.frame(standard, now: now) == dashboard.frame(standard, now: now + 0.2))
+    }
+
+    @Test func nothingChangesByTimeAloneWhileDisconnected() {
+        var snapshot = Snapshot()
+        snapshot.connection = Connection(.disconnected)
+        snapshot.connection.since = now - 100
+        var dashboard = dashboard(snapshot)
+        _ = dashboard.frame(standard, now: now)
+        #expect(dashboard.nextChange(now: now) == nil)
+    }
+
+    @Test func clockTicksEverySecondWhileConnected() throws {
+        var dashboard = dashboard(connectedSnapshot())
+        _ = dashboard.frame(standard, now: now)
+        let next = try #require(dashboard.nextChange(now: now + 0.25))
+        #expect(abs(next - (now + 1)) < 0.01)
+    }
+}
