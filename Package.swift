@@ -129,5 +129,7 @@ let package = Package(
         tests("Controller", ["Messages", "JSON", "CommandLine", "Commands", "Linux"]),
         tests("Store", ["Linux", "JSON", "Messages"]),
         tests("Privileges", ["Linux"]),
+        tests("YAML"),
+        tests("Subscriptions", ["JSON", "YAML", "ImportReport"], fixtures: true),
     ]
 )
