@@ -49,8 +49,8 @@ struct Assembly {
 
     private static func name(_ fields: Fields) -> String { Names.cleaned(((try? fields.text("name")) ?? nil) ?? "") }
 
-    /// Which entries are messages. If all were, a pattern has misfired and all are lines, unless they stand at addresses
-    /// where nobody runs a line: then the account has expired and there is nothing but messages.
+    /// Which entries are messages. If all were, a pattern has misfired and all are lines, unless they stand at
+    /// addresses where nobody runs a line: then the account has expired and there is nothing but messages.
     private func messages(_ entries: [Entry]) -> [Bool] {
         var flags = Array(repeating: false, count: entries.count)
         var hasLine = false

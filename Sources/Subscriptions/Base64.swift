@@ -54,7 +54,8 @@ enum Base64 {
     /// Base64 of some bytes.
     /// - Parameter url: with the alphabet for addresses and without padding; else the standard one, padded.
     static func encode(_ bytes: [UInt8], url: Bool = false) -> String {
-        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+        let alphabet =
+            Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
             + Array((url ? "-_" : "+/").utf8)
         var out: [UInt8] = []
         var at = 0

@@ -10,9 +10,9 @@ package struct CapabilityFilter: Sendable {
     package var dropped: [DroppedLine] = []
     package var notices: [Notice] = []
 
-    /// Removes what the engine was not built with: a browser fingerprint goes with a notice, a line that needs more than
-    /// the engine has goes as a whole. Lines the engine accepts and can never dial (no server, no port) go too. Groups and
-    /// detours that named a removed line are the caller's to repair.
+    /// Removes what the engine was not built with: a browser fingerprint goes with a notice, a line that needs more
+    /// than the engine has goes as a whole. Lines the engine accepts and can never dial (no server, no port) go too.
+    /// Groups and detours that named a removed line are the caller's to repair.
     package static func apply(
         outbounds: [JSON], endpoints: [JSON], capabilities: EngineCapabilities
     ) -> CapabilityFilter {
@@ -43,7 +43,9 @@ package struct CapabilityFilter: Sendable {
         return object
     }
 
-    private static func fault(_ object: JSON, _ type: String, _ capabilities: EngineCapabilities) -> (DropReason, String)? {
+    private static func fault(_ object: JSON, _ type: String, _ capabilities: EngineCapabilities) -> (
+        DropReason, String
+    )? {
         switch type {
         case "hysteria", "hysteria2", "tuic": if !capabilities.quic { return (.needsQUIC, "type") }
         case "wireguard": if !capabilities.wireGuard { return (.needsWireGuard, "type") }
@@ -62,14 +64,19 @@ package struct CapabilityFilter: Sendable {
     /// What `sing-box check` lets pass and no connection survives (`mapping.md` 0, rule 4).
     private static func unreachable(_ object: JSON, _ type: String) -> (DropReason, String)? {
         let dialled: Set<String> = [
-            "shadowsocks", "vmess", "vless", "trojan", "anytls", "hysteria", "hysteria2", "tuic", "naive", "socks", "http",
+            "shadowsocks", "vmess", "vless", "trojan", "anytls", "hysteria", "hysteria2", "tuic", "naive", "socks",
+            "http",
             "ssh", "snell", "shadowtls",
         ]
         guard dialled.contains(type) else { return nil }
         if object["server"].string == nil, object["detour"].string != nil { return nil }
-        guard let server = object["server"].string, NodeConverter.host(server) == server else { return (.badField, "server") }
+        guard let server = object["server"].string, NodeConverter.host(server) == server else {
+            return (.badField, "server")
+        }
         if object["server_ports"].listed.isEmpty {
-            guard let port = object["server_port"].int, (1...65535).contains(port) else { return (.badField, "server_port") }
+            guard let port = object["server_port"].int, (1...65535).contains(port) else {
+                return (.badField, "server_port")
+            }
         }
         if type == "vmess" || type == "vless", object["uuid"].string?.trimmed.isEmpty != false {
             return (.missingField, "uuid")
@@ -78,7 +85,9 @@ package struct CapabilityFilter: Sendable {
         if type == "vless", !flow.isEmpty {
             if flow != "xtls-rprx-vision" { return (.unsupportedFeature, "flow") }
             let isPlain = object["transport"]["type"].string == nil
-            if !isPlain || object["tls"]["enabled"].bool != true { return (.unsupportedFeature, "flow without plain TLS") }
+            if !isPlain || object["tls"]["enabled"].bool != true {
+                return (.unsupportedFeature, "flow without plain TLS")
+            }
         }
         return nil
     }

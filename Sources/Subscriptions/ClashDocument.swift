@@ -17,7 +17,9 @@ struct ClashDocument {
     /// True for a mapping that is a Clash profile, with or without nodes.
     static func recognises(_ root: Fields) -> Bool {
         let nodes = ["proxies", "proxy", "proxy-providers", "proxy-provider"]
-        let others = ["proxy-groups", "proxy group", "rules", "rule", "mixed-port", "rule-providers", "external-controller"]
+        let others = [
+            "proxy-groups", "proxy group", "rules", "rule", "mixed-port", "rule-providers", "external-controller",
+        ]
         return (nodes + others).contains { root.values[$0] != nil }
     }
 
@@ -54,7 +56,8 @@ struct ClashDocument {
         let groups = (root.node("proxy-groups") ?? root.node("proxy group"))?.sequence ?? []
         document.unusedGroups = groups.count
         document.unusedRules = (root.node("rules") ?? root.node("rule"))?.sequence?.count ?? 0
-        document.groups = DialerGroups(groups.compactMap(\.mapping).map { Fields($0) }, own: own, providers: providerNames)
+        document.groups = DialerGroups(
+            groups.compactMap(\.mapping).map { Fields($0) }, own: own, providers: providerNames)
         return document
     }
 

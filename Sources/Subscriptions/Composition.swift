@@ -3,8 +3,8 @@
 /// Normalisation form C without Foundation and without the standard library's private interfaces.
 ///
 /// `String` compares by canonical equivalence, so a dictionary that holds each precomposed character of a script under
-/// itself finds it when asked for base and mark. Covered are Latin, Greek, Cyrillic, kana, mathematical signs and Hangul
-/// (by arithmetic); what lies outside stays as it was written, which is a name all the same.
+/// itself finds it when asked for base and mark. Covered are Latin, Greek, Cyrillic, kana, mathematical signs and
+/// Hangul (by arithmetic); what lies outside stays as it was written, which is a name all the same.
 enum Composition {
     private static let ranges: [ClosedRange<UInt32>] = [
         0xC0...0x24F, 0x370...0x52F, 0x622...0x6D3, 0x1E00...0x1FFF, 0x2190...0x22FF, 0x3040...0x30FF,
@@ -95,7 +95,9 @@ enum Composition {
         if (0x1100...0x1112).contains(base.value), (0x1161...0x1175).contains(mark.value) {
             return Unicode.Scalar(0xAC00 + ((base.value - 0x1100) * 21 + mark.value - 0x1161) * 28)
         }
-        if (0xAC00...0xD7A3).contains(base.value), (base.value - 0xAC00) % 28 == 0, (0x11A8...0x11C2).contains(mark.value) {
+        if (0xAC00...0xD7A3).contains(base.value), (base.value - 0xAC00) % 28 == 0,
+            (0x11A8...0x11C2).contains(mark.value)
+        {
             return Unicode.Scalar(base.value + mark.value - 0x11A7)
         }
         guard mark.properties.canonicalCombiningClass != .notReordered else { return nil }

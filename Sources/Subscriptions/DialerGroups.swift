@@ -21,7 +21,9 @@ struct DialerGroups {
             if all || ((try? group.flag("include-all-providers")) ?? nil) == true {
                 for provider in providers.keys.sorted() { list.append(contentsOf: providers[provider] ?? []) }
             } else {
-                for provider in ((try? group.list("use")) ?? nil) ?? [] { list.append(contentsOf: providers[provider] ?? []) }
+                for provider in ((try? group.list("use")) ?? nil) ?? [] {
+                    list.append(contentsOf: providers[provider] ?? [])
+                }
             }
             members[name] = list
         }

@@ -1,8 +1,8 @@
 // A name made plain for looking words and numbers up in it.
 
 /// A name with the compatibility characters that occur in names replaced by their plain form (the part of NFKC that
-/// matters: full-width and mathematical letters, superscripts, circled digits, odd spaces), ASCII in lower case, and the
-/// traditional characters of our words as simplified ones.
+/// matters: full-width and mathematical letters, superscripts, circled digits, odd spaces), ASCII in lower case, and
+/// the traditional characters of our words as simplified ones.
 struct FoldedText {
     let scalars: [UInt32]
 

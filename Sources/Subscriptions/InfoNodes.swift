@@ -76,7 +76,9 @@ package enum InfoNodes {
     /// True for an address where no provider runs a line.
     package static func isPlaceholder(_ server: String) -> Bool {
         var host = server.lowercased()
-        if host.hasPrefix("127.") || ["0.0.0.0", "localhost", "1.1.1.1", "8.8.8.8", "::1", "::"].contains(host) { return true }
+        if host.hasPrefix("127.") || ["0.0.0.0", "localhost", "1.1.1.1", "8.8.8.8", "::1", "::"].contains(host) {
+            return true
+        }
         if host.hasPrefix("www.") { host = String(host.dropFirst(4)) }
         return [
             "example.com", "example.net", "example.org", "google.com", "baidu.com", "bing.com",
@@ -139,7 +141,9 @@ package enum InfoNodes {
         var at = start
         while text.isDigit(at) || text.scalar(at) == 0x2E { at += 1 }
         at = text.skipSpaces(at)
-        guard ["k", "m", "g", "t"].contains(where: { text.scalar(at) == ($0 as Unicode.Scalar).value }) else { return nil }
+        guard ["k", "m", "g", "t"].contains(where: { text.scalar(at) == ($0 as Unicode.Scalar).value }) else {
+            return nil
+        }
         at += 1
         if text.scalar(at) == 0x69 { at += 1 }
         if text.scalar(at) == 0x62 { at += 1 }

@@ -5,14 +5,15 @@ internal import JSON
 /// Identities of lines.
 ///
 /// An identity is 16 hexadecimal digits of a hash over the engine's type, server, port and credential, so that the same
-/// line has the same identity whether it came as Clash YAML, as a link or in a sing-box configuration. Where several lines
-/// of one subscription share all four (they differ in server name, path or only in name), each gets a second part after a
-/// dot that tells them apart.
+/// line has the same identity whether it came as Clash YAML, as a link or in a sing-box configuration. Where several
+/// lines of one subscription share all four (they differ in server name, path or only in name), each gets a second part
+/// after a dot that tells them apart.
 package enum LineIdentity {
     /// The part of an identity that all lines at the same server with the same credential share.
     package static func base(of identity: String) -> Substring { identity.prefix { $0 != "." } }
 
-    /// Finds the line a stored identity means: itself, else the line with the same protocol, server, port and credential.
+    /// Finds the line a stored identity means: itself, else the line with the same protocol, server, port and
+    /// credential.
     package static func find(_ identity: String, in lines: [Line]) -> Line? {
         if let line = lines.first(where: { $0.identity == identity }) { return line }
         let base = base(of: identity)
@@ -67,7 +68,8 @@ package enum LineIdentity {
     /// What else tells two lines at one server apart: server name, transport, path and host.
     static func detail(_ object: JSON, _ objects: [String: JSON]) -> String {
         let transport = object["transport"]
-        let path = transport["path"].string.map { String($0.prefix { $0 != "?" }) } ?? transport["service_name"].string ?? ""
+        let path =
+            transport["path"].string.map { String($0.prefix { $0 != "?" }) } ?? transport["service_name"].string ?? ""
         let host = transport["headers"]["Host"].listed.first?.string ?? transport["host"].listed.first?.string ?? ""
         let helper = object["detour"].string.flatMap { objects[$0] } ?? .null
         let name = object["tls"]["server_name"].string ?? helper["tls"]["server_name"].string ?? ""
@@ -106,7 +108,8 @@ package enum LineIdentity {
         case "wireguard": keys = ["private_key"]
         default: keys = ["password"]
         }
-        return keys.map { key in object[key].listed.compactMap(\.string).joined(separator: "\n") }.joined(separator: "\u{1F}")
+        return keys.map { key in object[key].listed.compactMap(\.string).joined(separator: "\n") }.joined(
+            separator: "\u{1F}")
     }
 
     private static func text(_ value: JSON) -> String {

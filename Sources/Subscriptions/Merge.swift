@@ -4,10 +4,10 @@ internal import ImportReport
 internal import JSON
 
 extension Subscription {
-    /// Adds the lines of another answer that this one lacks. A line is the same when protocol, server, port and credential
-    /// are; where several lines share all four, server name, path and host tell them apart, and last their names. Tags are
-    /// made unique again, helpers and detours follow. A sing-box document stays as it is: what was added stands in
-    /// `outbounds` and `endpoints` only.
+    /// Adds the lines of another answer that this one lacks. A line is the same when protocol, server, port and
+    /// credential are; where several lines share all four, server name, path and host tell them apart, and last their
+    /// names. Tags are made unique again, helpers and detours follow. A sing-box document stays as it is: what was
+    /// added stands in `outbounds` and `endpoints` only.
     /// - Returns: the whole, and how many lines were added.
     package func merged(with other: Subscription) -> (subscription: Subscription, added: Int) {
         var out = self

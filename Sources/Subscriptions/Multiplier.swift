@@ -26,8 +26,8 @@ package enum Multiplier {
         return nil
     }
 
-    /// A number from `0` to `999.999` without leading zeros that starts here, and where it ends. Nil when the digits here
-    /// go on in a way such a number does not.
+    /// A number from `0` to `999.999` without leading zeros that starts here, and where it ends. Nil when the digits
+    /// here go on in a way such a number does not.
     private static func number(_ text: FoldedText, _ start: Int) -> (value: Double, end: Int)? {
         var at = start
         while text.isDigit(at), at - start < 4 { at += 1 }
@@ -54,7 +54,8 @@ package enum Multiplier {
         var found: [Double] = []
         for at in text.scalars.indices {
             let first = text.scalar(at)
-            if text.isDigit(at), !text.isDigit(at - 1), text.scalar(at - 1) != 0x2E, let (value, end) = number(text, at),
+            if text.isDigit(at), !text.isDigit(at - 1), text.scalar(at - 1) != 0x2E,
+                let (value, end) = number(text, at),
                 text.scalar(end) == times, text.scalar(end + 1) != speed, value <= 100
             {
                 found.append(value)
@@ -98,7 +99,9 @@ package enum Multiplier {
             if isCross { while text.scalar(last) == 0x20 { last -= 1 } }
             var start = last + 1
             while start > 0, text.isDigit(start - 1) || text.scalar(start - 1) == 0x2E { start -= 1 }
-            guard start <= last, !isBound(start - 1), let (value, end) = number(text, start), end == last + 1 else { continue }
+            guard start <= last, !isBound(start - 1), let (value, end) = number(text, start), end == last + 1 else {
+                continue
+            }
             found.append(value)
         }
         return found.filter { $0 <= 50 && !never.contains($0) }

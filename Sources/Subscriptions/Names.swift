@@ -15,7 +15,8 @@ package enum Names {
             switch scalar.value {
             case 0x09, 0x0A, 0x0D, 0x20, 0x85, 0xA0, 0x1680, 0x2000...0x200A, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000:
                 space = count > 0
-            case 0...0x1F, 0x7F...0x9F, 0x200B, 0x200E, 0x200F, 0x202A...0x202E, 0x2060...0x2064, 0x2066...0x2069, 0xFEFF:
+            case 0...0x1F, 0x7F...0x9F, 0x200B, 0x200E, 0x200F, 0x202A...0x202E, 0x2060...0x2064, 0x2066...0x2069,
+                0xFEFF:
                 break
             default:
                 if space {
@@ -35,14 +36,17 @@ package enum Names {
     /// A word of the input short enough for a report.
     static func short(_ text: String) -> String {
         let clean = cleaned(text)
-        return clean.unicodeScalars.count <= 40 ? clean : String(String.UnicodeScalarView(clean.unicodeScalars.prefix(40)))
+        return clean.unicodeScalars.count <= 40
+            ? clean : String(String.UnicodeScalarView(clean.unicodeScalars.prefix(40)))
     }
 }
 
 /// Hands out unique tags in profile order.
 struct TagMaker {
     /// Words our own profile uses as tags, in lower case.
-    private static let reserved: Set<String> = ["auto", "proxy", "direct", "block", "dns", "global", "select", "reject"]
+    private static let reserved: Set<String> = [
+        "auto", "proxy", "direct", "block", "dns", "global", "select", "reject",
+    ]
 
     private var used: Set<String> = []
     private var next: [String: Int] = [:]

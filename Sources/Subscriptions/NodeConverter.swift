@@ -60,7 +60,8 @@ struct NodeConverter {
         var converter = NodeConverter(fields: fields, capabilities: capabilities)
         let type = type(of: fields)
         try converter.dispatch(type)
-        if ["ss", "vmess", "vless", "trojan"].contains(type) == false, try fields.inner("smux")?.flag("enabled") == true {
+        if ["ss", "vmess", "vless", "trojan"].contains(type) == false, try fields.inner("smux")?.flag("enabled") == true
+        {
             converter.notice(.fieldDropped, "smux")
         }
         let dial = try converter.dialFields()
@@ -202,7 +203,9 @@ struct NodeConverter {
     /// `multiplex` from `smux` (`mapping.md` 2.2). True when it is on.
     @discardableResult
     mutating func multiplex() throws(Fault) -> Bool {
-        guard let smux = try fields.inner("smux"), try smux.flag("enabled", as: "smux.enabled") == true else { return false }
+        guard let smux = try fields.inner("smux"), try smux.flag("enabled", as: "smux.enabled") == true else {
+            return false
+        }
         var out = JSONObject()
         out["enabled"] = true
         let kind = try smux.word("protocol", as: "smux.protocol") ?? "h2mux"

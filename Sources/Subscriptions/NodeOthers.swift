@@ -30,7 +30,8 @@ extension NodeConverter {
         outbound["psk"] = .string(try fields.required("psk"))
         if try fields.flag("reuse") == true { outbound["reuse"] = true }
         try network()
-        guard let options = try fields.inner("obfs-opts"), let mode = try options.word("mode", as: "obfs-opts.mode") else {
+        guard let options = try fields.inner("obfs-opts"), let mode = try options.word("mode", as: "obfs-opts.mode")
+        else {
             return
         }
         switch mode {
@@ -42,7 +43,8 @@ extension NodeConverter {
             try shadowTLS(
                 options, host: options.required("host", as: "obfs-opts.host"),
                 alpn: options.list("alpn", as: "obfs-opts.alpn"),
-                insecure: options.flag("skip-cert-verify", as: "obfs-opts.skip-cert-verify") == true, place: "obfs-opts")
+                insecure: options.flag("skip-cert-verify", as: "obfs-opts.skip-cert-verify") == true, place: "obfs-opts"
+            )
         default: throw Fault(.unsupportedPlugin, "obfs-opts.mode:" + Names.short(mode))
         }
     }
@@ -77,7 +79,9 @@ extension NodeConverter {
         outbound["user"] = .string(try fields.required("username"))
         if let password = try fields.text("password") { outbound["password"] = .string(password) }
         if let key = try fields.text("private-key") { outbound["private_key"] = try Self.pem(key, "private-key") }
-        if let phrase = try fields.text("private-key-passphrase") { outbound["private_key_passphrase"] = .string(phrase) }
+        if let phrase = try fields.text("private-key-passphrase") {
+            outbound["private_key_passphrase"] = .string(phrase)
+        }
         let keys = try fields.list("host-key") ?? []
         if keys.isEmpty {
             notice(.hostKeyUnchecked, "host-key")

@@ -20,8 +20,12 @@ extension NodeConverter {
             guard let bytes = Base64.decode(auth.utf8) else { throw .bad("auth") }
             outbound["auth"] = .string(Base64.encode(bytes))
         }
-        if let window = try fields.number("recv-window-conn"), window > 0 { outbound["stream_receive_window"] = .int(window) }
-        if let window = try fields.number("recv-window"), window > 0 { outbound["connection_receive_window"] = .int(window) }
+        if let window = try fields.number("recv-window-conn"), window > 0 {
+            outbound["stream_receive_window"] = .int(window)
+        }
+        if let window = try fields.number("recv-window"), window > 0 {
+            outbound["connection_receive_window"] = .int(window)
+        }
         if try fields.flag("disable-mtu-discovery") == true { outbound["disable_path_mtu_discovery"] = true }
         outbound["tls"] = try tls(TLSNeeds(always: true, alpn: ["hysteria"], quic: true))
     }
@@ -128,7 +132,8 @@ extension NodeConverter {
                 maxSplits: 1, omittingEmptySubsequences: false,
                 whereSeparator: { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ":") }
             ).map { Fields.whole(String(Substring($0))) }
-            guard let first = ends.first, let low = first, let last = ends.last, let high = last, (1...65535).contains(low),
+            guard let first = ends.first, let low = first, let last = ends.last, let high = last,
+                (1...65535).contains(low),
                 low <= high, high <= 65535, out.count < 1024
             else { throw .bad("ports") }
             out.append(low...high)

@@ -29,7 +29,9 @@ extension NodeConverter {
     }
 
     /// The reality key when there is one; an empty one means ordinary TLS.
-    func realityKey() throws(Fault) -> String? { try fields.inner("reality-opts")?.text("public-key", as: "reality-opts.public-key") }
+    func realityKey() throws(Fault) -> String? {
+        try fields.inner("reality-opts")?.text("public-key", as: "reality-opts.public-key")
+    }
 
     /// Whether this node speaks TLS at all.
     func wantsTLS(_ needs: TLSNeeds) throws(Fault) -> Bool {
@@ -127,7 +129,8 @@ extension NodeConverter {
     }
 
     private func ech() throws(Fault) -> JSON? {
-        guard let options = try fields.inner("ech-opts"), try options.flag("enable", as: "ech-opts.enable") == true else {
+        guard let options = try fields.inner("ech-opts"), try options.flag("enable", as: "ech-opts.enable") == true
+        else {
             return nil
         }
         var out = JSONObject()
@@ -163,7 +166,9 @@ extension NodeConverter {
     /// - Parameters:
     ///   - options: where `version`, `password`, `alpn` and `skip-cert-verify` stand.
     ///   - place: how those options are called in reports.
-    mutating func shadowTLS(_ options: Fields, host: String, alpn: [String]?, insecure: Bool, place: String) throws(Fault) {
+    mutating func shadowTLS(_ options: Fields, host: String, alpn: [String]?, insecure: Bool, place: String)
+        throws(Fault)
+    {
         let version = try options.number("version", as: place + ".version") ?? 2
         guard (1...3).contains(version) else { throw .bad(place + ".version") }
         var out = JSONObject()

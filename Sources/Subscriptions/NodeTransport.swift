@@ -20,7 +20,9 @@ extension NodeConverter {
     /// - Parameters:
     ///   - tls: whether the node speaks TLS.
     ///   - allowed: the networks this type may use besides TCP.
-    mutating func transport(tls: Bool, allowed: Set<String> = ["ws", "httpupgrade", "http", "h2", "grpc"]) throws(Fault) -> Transport {
+    mutating func transport(tls: Bool, allowed: Set<String> = ["ws", "httpupgrade", "http", "h2", "grpc"]) throws(Fault)
+        -> Transport
+    {
         let network = try fields.word("network") ?? "tcp"
         if network == "tcp" || network == "raw" { return .plain }
         guard allowed.contains(network) else { throw Fault(.unsupportedTransport, "network:" + Names.short(network)) }
@@ -81,7 +83,9 @@ extension NodeConverter {
     /// Takes `?ed=N&eh=H` out of a path. Any other query goes too, with a notice: the engine would escape its `?`, and
     /// servers match the path only.
     private mutating func earlyData(_ path: inout String) -> (size: Int, header: String)? {
-        guard let (before, query) = path.cut(UInt8(ascii: "?")), query.utf8.contains(UInt8(ascii: "=")) else { return nil }
+        guard let (before, query) = path.cut(UInt8(ascii: "?")), query.utf8.contains(UInt8(ascii: "=")) else {
+            return nil
+        }
         var size: Int?
         var header: String?
         var others = false

@@ -48,7 +48,8 @@ extension NodeConverter {
         // Only links may ask for Trojan without TLS.
         let bare = try fields.flag("trojan-without-tls") == true
         try layers(
-            TLSNeeds(always: !bare, alpn: ["h2", "http/1.1"]), allowed: ["ws", "httpupgrade", "grpc"], nameFromHost: false)
+            TLSNeeds(always: !bare, alpn: ["h2", "http/1.1"]), allowed: ["ws", "httpupgrade", "grpc"],
+            nameFromHost: false)
         try multiplex()
     }
 

@@ -33,7 +33,8 @@ extension NodeConverter {
             for text in try fields.list(key) ?? [] {
                 let parts = text.split(separator: "/", omittingEmptySubsequences: false)
                 let isV6 = text.contains(":")
-                guard parts.count <= 2, let host = parts.first.flatMap({ Self.host(String($0)) }), isAddress(host) else {
+                guard parts.count <= 2, let host = parts.first.flatMap({ Self.host(String($0)) }), isAddress(host)
+                else {
                     throw .bad(key)
                 }
                 let limit = isV6 ? 128 : 32

@@ -1,8 +1,8 @@
 // Regular expressions for providers' filters, matched with a bounded number of steps.
 
 /// A regular expression of the kind Clash profiles use: literals, classes, groups, alternatives, counted and lazy
-/// repetition, anchors, word boundaries, look-ahead, `(?i)`. The standard library's engine has no bound on its work, and
-/// these patterns come from strangers.
+/// repetition, anchors, word boundaries, look-ahead, `(?i)`. The standard library's engine has no bound on its work,
+/// and these patterns come from strangers.
 struct Pattern {
     /// One step of the compiled expression.
     indirect enum Step {
@@ -85,7 +85,8 @@ struct Pattern {
             if digit == 0 {
                 range = whole
             } else {
-                guard digit <= groups, registers[digit * 2 - 2] >= 0, registers[digit * 2 - 1] >= registers[digit * 2 - 2]
+                guard digit <= groups, registers[digit * 2 - 2] >= 0,
+                    registers[digit * 2 - 1] >= registers[digit * 2 - 2]
                 else { continue }
                 range = registers[digit * 2 - 2]..<registers[digit * 2 - 1]
             }

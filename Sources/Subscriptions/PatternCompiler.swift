@@ -106,7 +106,9 @@ struct PatternCompiler {
         let isLazy = take("?")
         if take("+") { return nil }
         guard low <= 64, high ?? 0 <= 64, high ?? low >= low else { return nil }
-        func either(_ inside: Int, _ outside: Int) -> Pattern.Step { isLazy ? .either(outside, inside) : .either(inside, outside) }
+        func either(_ inside: Int, _ outside: Int) -> Pattern.Step {
+            isLazy ? .either(outside, inside) : .either(inside, outside)
+        }
         var out: [Pattern.Step] = []
         for _ in 0..<low {
             out += Self.moved(atom, by: out.count)
@@ -194,7 +196,11 @@ struct PatternCompiler {
     private static func named(_ letter: Unicode.Scalar) -> [ClosedRange<UInt32>]? {
         switch letter {
         case "d", "D": [range("0", "9")]
-        case "w", "W": [range("0", "9"), range("A", "Z"), range("a", "z"), range("_", "_"), 0xAA...0x2FF, 0x370...0x1FFF, 0x3040...0xD7FF]
+        case "w", "W":
+            [
+                range("0", "9"), range("A", "Z"), range("a", "z"), range("_", "_"), 0xAA...0x2FF, 0x370...0x1FFF,
+                0x3040...0xD7FF,
+            ]
         case "s", "S": [0x09...0x0D, 0x20...0x20, 0xA0...0xA0, 0x3000...0x3000]
         default: nil
         }
@@ -228,7 +234,9 @@ struct PatternCompiler {
             }
             return value
         default:
-            let isWord = scalar.isASCII && (UInt8(truncatingIfNeeded: scalar.value).isLetter || UInt8(truncatingIfNeeded: scalar.value).isDigit)
+            let isWord =
+                scalar.isASCII
+                && (UInt8(truncatingIfNeeded: scalar.value).isLetter || UInt8(truncatingIfNeeded: scalar.value).isDigit)
             return isWord ? nil : scalar.value
         }
     }

@@ -21,7 +21,9 @@ enum PlainLinks {
 
     /// An HTTP proxy; nil for what is only an address of something.
     static func http(_ parts: LinkParts) throws(Fault) -> Fields? {
-        guard !parts.port.isEmpty, parts.path.isEmpty || (parts.path == "/" && parts.userInfo != nil) else { return nil }
+        guard !parts.port.isEmpty, parts.path.isEmpty || (parts.path == "/" && parts.userInfo != nil) else {
+            return nil
+        }
         var fields = try ShareLinks.addressed(parts)
         ShareLinks.account(parts, into: &fields)
         if parts.scheme == "https" {

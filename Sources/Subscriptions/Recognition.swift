@@ -51,7 +51,9 @@ enum Recognition {
         do throws(JSONError) {
             json = try JSON.parse(text, dialect: .lenient)
         } catch {
-            if (try? Node.parse(yaml: text))?.mapping.map({ ClashDocument.recognises(Fields($0)) }) == true { return nil }
+            if (try? Node.parse(yaml: text))?.mapping.map({ ClashDocument.recognises(Fields($0)) }) == true {
+                return nil
+            }
             throw SubscriptionError(.badJSON, "The answer begins like JSON, but \(error.problem).", line: error.line)
         }
         if let servers = json["servers"].array, json["outbounds"].isNull {
@@ -110,14 +112,17 @@ enum Recognition {
     /// The text inside base64; nil when this is not base64.
     private static func unwrapped(_ text: [UInt8]) -> [UInt8]? {
         var bytes = text
-        if bytes.contains(UInt8(ascii: "%")) { bytes = Array(String(decoding: bytes, as: UTF8.self).percentDecoded.utf8) }
+        if bytes.contains(UInt8(ascii: "%")) {
+            bytes = Array(String(decoding: bytes, as: UTF8.self).percentDecoded.utf8)
+        }
         guard let decoded = Base64.decode(bytes), !decoded.isEmpty else { return nil }
         return String(validating: YAMLText.withoutMark(decoded), as: UTF8.self) == nil ? nil : decoded
     }
 
     // MARK: YAML and links
 
-    private static func listed(_ text: [UInt8], _ bodies: [String: [UInt8]]) throws(SubscriptionError) -> SourceDocument {
+    private static func listed(_ text: [UInt8], _ bodies: [String: [UInt8]]) throws(SubscriptionError) -> SourceDocument
+    {
         let signs = Signs(text)
         if signs.hasLinks, !signs.hasNodes { return links(text) }
         let node: Node
@@ -127,7 +132,8 @@ enum Recognition {
             if signs.hasLinks { return links(text) }
             guard signs.hasNodes || signs.looksLikeYAML || error.kind == .limit else { throw unknown() }
             let code: SubscriptionError.Code = error.kind == .limit ? .tooLarge : .badYAML
-            throw SubscriptionError(code, "The profile is not YAML that can be read: \(error.problem).", line: error.line)
+            throw SubscriptionError(
+                code, "The profile is not YAML that can be read: \(error.problem).", line: error.line)
         }
         switch node {
         case .mapping(let mapping):
@@ -151,7 +157,8 @@ enum Recognition {
 
     private static func unknown() -> SubscriptionError {
         SubscriptionError(
-            .notASubscription, "The answer is neither a sing-box configuration nor a Clash profile nor a list of links.")
+            .notASubscription, "The answer is neither a sing-box configuration nor a Clash profile nor a list of links."
+        )
     }
 
     /// What a quick look at the lines tells.

@@ -44,7 +44,9 @@ enum ShadowsocksLink {
         guard let text = Base64.decodeText(String(body)), let (user, address) = text.cutLast(UInt8(ascii: "@")),
             let (method, password) = user.cut(UInt8(ascii: ":"))
         else { throw Fault(.badLink, "userinfo") }
-        guard let (host, port) = address.cutLast(UInt8(ascii: ":")), !host.isEmpty else { throw Fault(.badLink, "host") }
+        guard let (host, port) = address.cutLast(UInt8(ascii: ":")), !host.isEmpty else {
+            throw Fault(.badLink, "host")
+        }
         fields.set("cipher", String(method))
         fields.set("password", String(password))
         fields.set("server", String(host))

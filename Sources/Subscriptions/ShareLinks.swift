@@ -6,7 +6,8 @@ internal import YAML
 /// Reading share links.
 enum ShareLinks {
     private static let known: Set<String> = [
-        "ss", "vmess", "vless", "trojan", "hysteria2", "hy2", "hysteria", "hy", "tuic", "anytls", "socks", "socks5", "socks5h",
+        "ss", "vmess", "vless", "trojan", "hysteria2", "hy2", "hysteria", "hy", "tuic", "anytls", "socks", "socks5",
+        "socks5h",
         "socks4", "socks4a", "socks+tls", "socks5+tls", "http", "https", "wireguard", "wg", "naive+https", "naive+quic",
     ]
     private static let unsupported: Set<String> = [
@@ -38,10 +39,12 @@ enum ShareLinks {
         }
         guard let parts = LinkParts(line) else {
             // `http:/x` was meant as a link; a plain sentence was not.
-            guard let (scheme, rest) = line.cut(UInt8(ascii: ":")), rest.hasPrefix("/"), scheme.utf8.allSatisfy(\.isLetter),
+            guard let (scheme, rest) = line.cut(UInt8(ascii: ":")), rest.hasPrefix("/"),
+                scheme.utf8.allSatisfy(\.isLetter),
                 !scheme.isEmpty
             else { return nil }
-            return .dropped(DroppedLine(name: "", type: Names.short(scheme.lowercased()), reason: .badLink, field: "scheme"))
+            return .dropped(
+                DroppedLine(name: "", type: Names.short(scheme.lowercased()), reason: .badLink, field: "scheme"))
         }
         let type = type(parts.scheme)
         if unsupported.contains(parts.scheme) {

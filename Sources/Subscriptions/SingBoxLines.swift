@@ -23,7 +23,9 @@ package struct SingBoxLines: Sendable {
         let objects = LineIdentity.objects(outbounds + endpoints)
         var candidates: [(object: JSON, name: String, isInfo: Bool, isPlaceholder: Bool)] = []
         for object in outbounds + endpoints {
-            guard let tag = object["tag"].string, let type = object["type"].string, !notLines.contains(type) else { continue }
+            guard let tag = object["tag"].string, let type = object["type"].string, !notLines.contains(type) else {
+                continue
+            }
             let name = Names.cleaned(tag)
             let server = LineIdentity.address(object, objects).server
             let isInfo = InfoNodes.isInfo(name: name, server: server)

@@ -14,7 +14,7 @@ package enum SubscriptionReader {
     /// - Parameters:
     ///   - bytes: what the provider sent, already decompressed.
     ///   - capabilities: what the engine at hand can run.
-    ///   - providerBodies: what the lists named in `Subscription.providers` answered, by name. Read once without to learn
+    /// - providerBodies: what the lists named in `Subscription.providers` answered, by name. Read once without to learn
     ///     which there are, fetch them, and read again with what came.
     /// - Throws: `SubscriptionError` when the text is no subscription.
     package static func read(

@@ -34,7 +34,9 @@ enum V2RayQuery {
         _ network: String, header: String?, hosts: [String], path: String?, service: String?, earlyData: String?,
         earlyHeader: String?, into fields: inout Fields
     ) {
-        func inner(_ pairs: [(String, Node?)]) -> [(String, Node)] { pairs.compactMap { pair in pair.1.map { (pair.0, $0) } } }
+        func inner(_ pairs: [(String, Node?)]) -> [(String, Node)] {
+            pairs.compactMap { pair in pair.1.map { (pair.0, $0) } }
+        }
         let hostList: Node? = hosts.isEmpty ? nil : .sequence(hosts.map(Node.string))
         switch network {
         case "tcp", "raw", "":

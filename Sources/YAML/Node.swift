@@ -34,8 +34,8 @@ package enum Node: Sendable, Hashable {
     package static func string(_ text: String) -> Node { .scalar(Scalar(text: text, isQuoted: true)) }
 }
 
-/// A scalar as it was written. Nothing is typed here: `0123`, `1e5` and `true` stay the texts they are, because only the
-/// field that receives them knows what they mean.
+/// A scalar as it was written. Nothing is typed here: `0123`, `1e5` and `true` stay the texts they are, because only
+/// the field that receives them knows what they mean.
 package struct Scalar: Sendable, Hashable {
     /// What the document's tag says about the scalar.
     package enum Tag: Sendable, Hashable {
@@ -71,8 +71,8 @@ package struct Scalar: Sendable, Hashable {
     }
 }
 
-/// A mapping's pairs in order. Keys that are no scalars are left out. Pairs merged by `<<` stand before the mapping's own,
-/// so that "the last pair of a key counts" gives both YAML's merge rule and the usual rule for a repeated key.
+/// A mapping's pairs in order. Keys that are no scalars are left out. Pairs merged by `<<` stand before the mapping's
+/// own, so that "the last pair of a key counts" gives both YAML's merge rule and the usual rule for a repeated key.
 package struct Mapping: Sendable, Hashable {
     /// One pair.
     package struct Pair: Sendable, Hashable {

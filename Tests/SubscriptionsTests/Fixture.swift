@@ -47,7 +47,10 @@ extension Subscription {
                 }),
             "dropped": .array(
                 dropped.map { line in
-                    var out: JSON = ["name": .string(line.name), "type": .string(line.type ?? ""), "reason": .string(line.reason.rawValue)]
+                    var out: JSON = [
+                        "name": .string(line.name), "type": .string(line.type ?? ""),
+                        "reason": .string(line.reason.rawValue),
+                    ]
                     if let field = line.field { out["field"] = .string(field) }
                     return out
                 }),

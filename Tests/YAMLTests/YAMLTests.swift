@@ -43,7 +43,7 @@ import YAML
         #expect(root["b"]?.text == "12")
     }
 
-    @Test(arguments: [("a: 1\n\t- b", 2), ("a: [1,\n2", 2), ("a: b\nc: *nothing", 2), ("a: &x [*x]", 1), ("a: @x", 1)])
+    @Test(arguments: [("a: 1\n\t- b", 2), ("a: [1,\n2", 3), ("a: b\nc: *nothing", 2), ("a: &x [*x]", 1), ("a: @x", 1)])
     func errorsNameTheLine(_ text: String, _ line: Int) {
         let error = #expect(throws: YAMLError.self) { try parse(text) }
         #expect(error?.line == line, "\(text): \(String(describing: error))")
