@@ -139,6 +139,11 @@ class Lab:
                 f"{' '.join(map(str, arguments))} exited {done.returncode}: {done.stdout} {done.stderr}")
         return done
 
+    def user_popen(self, *arguments, environment=None, **options):
+        """Starts something as the user; it is killed when the starting thread ends."""
+        return subprocess.Popen(self.user_command(*arguments, environment=environment), text=True,
+                                preexec_fn=netns.die_with_parent, **options)
+
     # MARK: the network
 
     def ip(self, host, *arguments):

@@ -49,10 +49,8 @@ DOMESTIC_NAMES = (
     ".dot.pub", ".dns.pub", ".114dns.com", ".miui.com",
 )
 FOREIGN_NAMES = (
-    "ip.example.com", "www.example.com", "example.com", "www.google.com", "google.com", "www.gstatic.com",
-    "connectivitycheck.gstatic.com", "cp.cloudflare.com", "cloudflare.com", "www.cloudflare.com", "github.com",
-    "raw.githubusercontent.com", "www.youtube.com", "captive.apple.com", "detectportal.firefox.com", "example.org",
-    "download.example.org",
+    ".example.com", ".example.org", ".google.com", ".gstatic.com", ".cloudflare.com", "github.com",
+    "raw.githubusercontent.com", "www.youtube.com", "captive.apple.com", "detectportal.firefox.com",
 )
 RESOLVER_NAMES = {
     "dns.google": ("8.8.8.8", "2001:4860:4860::8888"),
