@@ -76,7 +76,7 @@ let doers: [Target] = [
         "EngineHost",
         [
             "Linux", "Logging", "Addressing", "NetworkPlan", "Netlink", "Firewall", "JSON", "EngineProcess",
-            "Privileges", "TunnelHost",
+            "Privileges", "TunnelHost", "Commands",
         ]),
     module(
         "Worker",

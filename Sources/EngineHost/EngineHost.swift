@@ -1,1 +1,186 @@
-// EngineHost: see specs/001-linux-vpn-client/plan.md for what this module holds.
+// The engine host: a process without any capability that starts, watches and ends the engine, and sets up the inside of its
+// sandbox.
+
+internal import Addressing
+internal import Commands
+internal import EngineProcess
+internal import JSON
+package import Linux
+internal import NetworkPlan
+internal import TunnelHost
+
+/// Where the engine host finds things; fixed before any privilege was dropped.
+package struct EngineHostConfiguration: Sendable {
+    /// The engine's program.
+    package var engine: String
+    /// The root of the state directories.
+    package var stateRoot: String
+    /// The rule-sets that come with the product.
+    package var ruleSets: String
+
+    package init(engine: String, stateRoot: String, ruleSets: String) {
+        self.engine = engine
+        self.stateRoot = stateRoot
+        self.ruleSets = ruleSets
+    }
+
+    /// The engine's working directory.
+    package var engineDirectory: String { stateRoot + "/engine" }
+    /// A user's directory.
+    package func userDirectory(_ user: UInt32) -> String { "\(stateRoot)/users/\(user)" }
+
+    /// What the engine host, and with it everything it starts, may reach.
+    package var rules: LandlockRules {
+        var launch = EngineLaunch(path: engine, directory: engineDirectory)
+        launch.readable = [stateRoot + "/users", ruleSets]
+        launch.makesSandbox = true
+        return launch.rules
+    }
+}
+
+/// One loop over the worker's socket, the engine's process, its output, and the short-lived copies that wire the sandbox.
+///
+/// Concurrency: one thread. It enters no namespace itself; copies of it do, for that is for good.
+package final class EngineHost {
+    let loop: EventLoop
+    let channel: HostChannel
+    let configuration: EngineHostConfiguration
+    let user: UInt32
+    let log: EngineLog
+    var engine: RunningEngine?
+    /// What to start once the engine that runs has ended.
+    var next: EngineStart?
+    /// The user whose engine wrote the log.
+    var logOwner: UInt32?
+
+    /// - Parameters:
+    ///   - socket: our end of the pair shared with the worker.
+    ///   - user: the user this process runs as.
+    package init(
+        socket: consuming Descriptor, configuration: EngineHostConfiguration, user: UInt32
+    ) throws(SystemCallError) {
+        loop = try EventLoop()
+        channel = try HostChannel(socket)
+        self.configuration = configuration
+        self.user = user
+        log = EngineLog(directory: configuration.engineDirectory)
+    }
+
+    /// Serves the worker until it is gone; then ends the engine.
+    package func run() throws(SystemCallError) {
+        try loop.watch(channel.descriptor) { [unowned self] _ in hear() }
+        try loop.run()
+        engine?.process.end(graceMilliseconds: 0)
+    }
+
+    func tell(_ event: HostEvent, descriptor: Int32? = nil) {
+        if !channel.send(event.json, descriptor: descriptor) { loop.stop() }
+    }
+
+    private func hear() {
+        while true {
+            switch channel.receive() {
+            case .nothing: return
+            case .gone: return loop.stop()
+            case .message(let json, let descriptors):
+                descriptors.forEach { Descriptor(owning: $0).close() }
+                guard let call = HostCall(json: json) else { return loop.stop() }
+                answer(call)
+            }
+        }
+    }
+
+    private func answer(_ call: HostCall) {
+        switch call {
+        case .start(let start): self.start(start)
+        case .wire(let generation): wire(generation)
+        case .stop: stop()
+        case .listing: list()
+        case .log: sendLog()
+        }
+    }
+
+    private func sendLog() {
+        do {
+            let reader = try log.reader()
+            tell(.log(nil), descriptor: reader.number)
+        } catch {
+            tell(.log(Failure(.noLog, "The engine has written no log yet.", remedy: "Connect first.")))
+        }
+    }
+
+    private func stop() {
+        next = nil
+        guard let engine else { return tell(.stopped) }
+        engine.isWanted = false
+        end(engine)
+    }
+
+    /// Asks the engine to end, and sees to it that it does.
+    func end(_ engine: RunningEngine) {
+        engine.process.signal(Signal.terminate)
+        engine.timers.append(
+            loop.after(milliseconds: Self.grace) { [weak engine] in _ = engine?.process.signal(Signal.kill) })
+    }
+
+    /// The time an engine is given to end by itself, in milliseconds.
+    private static let grace = 400
+
+    // MARK: Starting
+
+    private func start(_ start: EngineStart) {
+        if let engine {
+            if engine.isWanted, engine.isSame(as: start, profile: try? profile(of: start.owner)) {
+                engine.start.generation = start.generation
+                return tell(.unchanged(generation: start.generation))
+            }
+            next = start
+            engine.isWanted = false
+            end(engine)
+            return
+        }
+        do {
+            try launch(start)
+        } catch let failure as Failure {
+            tell(.failed(generation: start.generation, failure))
+        } catch {
+            tell(
+                .failed(
+                    generation: start.generation,
+                    Failure(
+                        .engineMissing, "The engine could not be started: \(error).",
+                        remedy: "Look at the worker's log; run trocket-controller doctor.")))
+        }
+    }
+
+    private func launch(_ start: EngineStart) throws {
+        try checkMachine()
+        let profile = try profile(of: start.owner)
+        let api = APIReport(
+            address: "127.0.0.1:\(try Loopback.freePort())", secret: hexadecimal(try randomBytes(32)))
+        let engine = try RunningEngine(
+            start, profile: profile, api: api, configuration: configuration, user: user)
+        if logOwner != start.owner { log.begin(fresh: logOwner != nil) } else { log.begin(fresh: false) }
+        logOwner = start.owner
+        self.engine = engine
+        tell(.started(generation: start.generation, pid: engine.process.pid, api: api))
+        try watch(engine)
+    }
+
+    // MARK: The engine's end
+
+    func ended(_ engine: RunningEngine) {
+        guard let code = engine.process.reap() else { return }
+        drainOutput(engine)
+        engine.release(from: loop)
+        self.engine = nil
+        if let start = next {
+            next = nil
+            self.start(start)
+        } else if engine.isWanted {
+            tell(.failed(generation: engine.start.generation, diagnosis(engine, code: code)))
+        } else {
+            tell(.stopped)
+        }
+    }
+}

@@ -77,6 +77,24 @@ package struct Directory: ~Copyable {
         return Descriptor(owning: try check(found, "opening", "\(path)/\(name)"))
     }
 
+    /// Opens a file beneath this directory to write at its end; makes it when it is not there.
+    package borrowing func openForAppending(_ name: String, mode: UInt32) throws(SystemCallError) -> Descriptor {
+        try open(name, flags: O_WRONLY | O_CREAT | O_APPEND, mode: mode)
+    }
+
+    /// Opens what a link of /proc stands for, such as `ns/net`. Only for directories of /proc.
+    package borrowing func openMagicLink(_ name: String) throws(SystemCallError) -> Descriptor {
+        let number = descriptor.number
+        return Descriptor(
+            owning: try checkErrno("opening", "\(path)/\(name)") { openat(number, name, O_RDONLY | O_CLOEXEC) })
+    }
+
+    /// Renames a file within this directory, replacing what has that name.
+    package borrowing func rename(_ name: String, to other: String) throws(SystemCallError) {
+        let number = descriptor.number
+        try checkErrno("renaming", "\(path)/\(name)") { renameat(number, name, number, other) }
+    }
+
     /// Reads a regular file of the expected owner; nil when there is none.
     /// - Parameters:
     ///   - owner: the uid that must own it; nil accepts any.

@@ -57,6 +57,14 @@ package enum Surroundings {
     /// True when a file is there and this process may execute it. Corresponds to access(2).
     package static func isExecutable(_ path: String) -> Bool { access(path, X_OK) == 0 }
 
+    /// True when this process may open a file for reading and writing; devices are asked by opening them.
+    package static func isUsable(_ path: String) -> Bool {
+        let number = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK)
+        guard number >= 0 else { return false }
+        close(number)
+        return true
+    }
+
     /// True when something is there under this path. Corresponds to access(2).
     package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 

@@ -13,6 +13,14 @@ package struct LinkAddresses: Hashable, Sendable {
     /// The network of the TUN inside the sandbox, IPv6: a /126.
     package let tunIPv6: Prefix
 
+    /// These networks, chosen earlier by `select(avoiding:)` in another process.
+    package init(ipv4: Prefix, ipv6: Prefix, tunIPv4: Prefix, tunIPv6: Prefix) {
+        self.ipv4 = ipv4
+        self.ipv6 = ipv6
+        self.tunIPv4 = tunIPv4
+        self.tunIPv6 = tunIPv6
+    }
+
     /// The network between host and sandbox of one family.
     package func network(_ family: AddressFamily) -> Prefix { family == .ipv4 ? ipv4 : ipv6 }
     /// The host's address on the link.

@@ -2,7 +2,6 @@
 
 import CLinux
 import Glibc
-package import Linux
 
 /// What a confined process may reach. Everything not named is refused.
 package struct LandlockRules: Sendable {

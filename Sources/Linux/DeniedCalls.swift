@@ -1,7 +1,6 @@
 // The system calls each process is refused (seccomp(2)); what they would be good for is only harm.
 
 import CLinux
-package import Linux
 
 /// Lists of system call numbers of this machine's architecture, to be answered with EPERM.
 package enum DeniedCalls {

@@ -1,0 +1,111 @@
+// One engine that runs: its process, its output, its sandbox, and what is being waited for.
+
+internal import Addressing
+internal import Commands
+internal import EngineProcess
+internal import JSON
+internal import Linux
+internal import NetworkPlan
+
+/// The namespaces of a sandbox, kept open while its engine is the current one.
+final class HeldNamespaces {
+    private let namespaces: SandboxNamespaces
+    init(_ namespaces: consuming SandboxNamespaces) { self.namespaces = namespaces }
+    var user: Int32 { namespaces.user.number }
+    var network: Int32 { namespaces.network.number }
+}
+
+/// A wish to hear of a directory's changes, behind a reference.
+final class HeldWatch {
+    private let watch: DirectoryWatch
+    init(_ watch: consuming DirectoryWatch) { self.watch = watch }
+    var descriptor: Descriptor { _read { yield watch.descriptor } }
+    func drain() { watch.drain() }
+}
+
+/// An engine and what belongs to it.
+final class RunningEngine {
+    /// The file the engine writes its sandbox's holder to.
+    static let pidFile = "holder.pid"
+
+    var start: EngineStart
+    let profile: [UInt8]
+    let api: APIReport
+    let port: UInt16
+    let process: ChildProcess
+    let output: OwnedDescriptor
+    let pidFileWatch: HeldWatch
+    var namespaces: HeldNamespaces?
+    var isReady = false
+    /// False once it was asked to end.
+    var isWanted = true
+    /// Why it is being ended, when it is not the worker's wish.
+    var failure: Failure?
+    var watches: [EventLoop.Token] = []
+    var pidWatch: EventLoop.Token?
+    var timers: [EventLoop.Token] = []
+    var attempt: (OwnedDescriptor, EventLoop.Token)?
+    var retryPending = false
+    /// Copies that work inside the sandbox.
+    var copies: [Int32: SandboxCopy] = [:]
+
+    /// Starts an engine.
+    init(
+        _ start: EngineStart, profile: [UInt8], api: APIReport, configuration: EngineHostConfiguration, user: UInt32
+    ) throws {
+        self.start = start
+        self.profile = profile
+        self.api = api
+        port = UInt16(api.address.split(separator: ":").last ?? "") ?? 0
+        let directory = configuration.engineDirectory
+        let folder = try Directory(directory)
+        try folder.remove(Self.pidFile)
+        pidFileWatch = HeldWatch(try DirectoryWatch(directory))
+
+        let ports = SandboxPorts()
+        var tunnel = TunnelConfiguration(
+            tunAddresses: AddressFamily.allCases.filter { $0 == .ipv4 || start.hasIPv6 }.map {
+                start.addresses.tun($0).description
+            },
+            redirectPort: ports.redirect.rawValue, tproxyPort: ports.tproxy.rawValue,
+            pidFile: "\(directory)/\(Self.pidFile)", apiPort: port, secret: api.secret,
+            cacheFile: "\(directory)/cache.db", cacheOwner: String(start.owner))
+        tunnel.redirects = start.redirects
+        tunnel.hasIPv6 = start.hasIPv6
+        let first = try memoryFile("tunnel", holding: tunnel.json.encoded())
+        let second = try memoryFile("profile", holding: profile)
+        let pipe = try Pipe()
+        var launch = EngineLaunch(path: configuration.engine, directory: directory)
+        launch.configurations = [first.number, second.number]
+        launch.output = pipe.writer.number
+        launch.readable = [configuration.userDirectory(start.owner) + "/rule-sets", configuration.ruleSets]
+        launch.makesSandbox = true
+        launch.ports = [port, ports.redirect.rawValue, ports.tproxy.rawValue]
+        process = try launch.start(asOwnUser: true)
+        let reader = pipe.keepingReader()
+        try reader.setNonBlocking(true)
+        output = OwnedDescriptor(reader)
+    }
+
+    /// Whether starting with these would give the same engine.
+    func isSame(as other: EngineStart, profile: [UInt8]?) -> Bool {
+        var other = other
+        other.generation = start.generation
+        return other == start && profile == self.profile
+    }
+
+    func endPidWatch(in loop: EventLoop) {
+        if let pidWatch { loop.cancel(pidWatch) }
+        pidWatch = nil
+    }
+
+    /// Lets go of everything in the loop.
+    func release(from loop: EventLoop) {
+        endPidWatch(in: loop)
+        (watches + timers).forEach { loop.cancel($0) }
+        if let attempt { loop.cancel(attempt.1) }
+        attempt = nil
+        copies.values.forEach { $0.end(in: loop) }
+        copies = [:]
+    }
+}

@@ -1,0 +1,82 @@
+// A copy of this process that does one thing and ends: for namespaces, which are entered for good.
+
+import CLinux
+import Glibc
+
+/// A fork without exec. Only for a process that has one thread (fork(2) copies no other).
+package enum ForkedChild {
+    /// Forks; the copy runs the body and ends with what it returns. It dies with its parent.
+    /// - Returns: the child's pid, to the parent.
+    package static func run(_ body: () -> Int32) throws(SystemCallError) -> Int32 {
+        let parent = getpid()
+        let child = try check(cl_fork(), "forking")
+        guard child == 0 else { return child }
+        _ = cl_set_parent_death_signal(SIGKILL)
+        guard getppid() == parent else { _exit(1) }
+        _exit(body())
+    }
+
+    /// The exit status (128 + signal when killed) if the child has ended, without waiting.
+    package static func reap(_ pid: Int32) -> Int32? {
+        var code: Int32 = 0
+        return cl_reap(pid, 0, &code) > 0 ? code : nil
+    }
+
+    /// Ends a child that was not reaped yet, and reaps it.
+    package static func kill(_ pid: Int32) {
+        var code: Int32 = 0
+        _ = Glibc.kill(pid, SIGKILL)
+        _ = cl_reap(pid, 1, &code)
+    }
+
+    /// Has this process killed when its parent dies. The kernel forgets it when the user changes, so ask afterwards.
+    /// - Parameter parent: the parent's pid when the child was made; when it is another by now, the parent is dead already.
+    package static func dieWithParent(_ parent: Int32) throws(SystemCallError) {
+        try check(cl_set_parent_death_signal(SIGKILL), "asking to die with the parent")
+        guard getppid() == parent else { throw SystemCallError("asking to die with the parent", "", .noSuchProcess) }
+    }
+}
+
+/// This process.
+package enum ThisProcess {
+    /// Corresponds to getpid(2).
+    package static var pid: Int32 { getpid() }
+
+    /// Whether others of the same user may look into this process's memory and /proc entries.
+    package static func setDumpable(_ on: Bool) throws(SystemCallError) {
+        try check(cl_set_dumpable(on ? 1 : 0), "forbidding to be traced")
+    }
+
+    /// The name in process lists, at most 15 bytes.
+    package static func setName(_ name: String) { _ = cl_set_name(name) }
+
+    /// Sets a soft and hard limit. Corresponds to setrlimit(2).
+    package static func limit(_ resource: ResourceLimit, to value: UInt64) throws(SystemCallError) {
+        try check(cl_set_limit(resource.rawValue, value, value), "limiting", "\(resource)")
+    }
+}
+
+/// What a process can be limited in.
+package enum ResourceLimit: Sendable {
+    case openFiles, processes, lockedMemory, coreSize, fileSize
+
+    /// The number setrlimit(2) knows it by.
+    package var rawValue: Int32 {
+        switch self {
+        case .openFiles: Int32(RLIMIT_NOFILE.rawValue)
+        case .processes: Int32(__RLIMIT_NPROC.rawValue)
+        case .lockedMemory: Int32(__RLIMIT_MEMLOCK.rawValue)
+        case .coreSize: Int32(RLIMIT_CORE.rawValue)
+        case .fileSize: Int32(RLIMIT_FSIZE.rawValue)
+        }
+    }
+}
+
+/// Signals by name.
+package enum Signal {
+    package static let terminate = SIGTERM
+    package static let interrupt = SIGINT
+    package static let hangUp = SIGHUP
+    package static let kill = SIGKILL
+    package static let child = SIGCHLD
+}

@@ -1,0 +1,59 @@
+// TCP on 127.0.0.1: finding a free port, and noticing when somebody listens on one.
+
+import CLinux
+
+/// TCP on 127.0.0.1.
+package enum Loopback {
+    /// A port nobody listens on just now.
+    package static func freePort() throws(SystemCallError) -> UInt16 {
+        UInt16(truncatingIfNeeded: try check(cl_free_loopback_port(), "looking for a free port on", "127.0.0.1"))
+    }
+
+    /// Begins to connect without waiting. The descriptor becomes writable when `outcome` can tell.
+    package static func connect(_ port: UInt16) throws(SystemCallError) -> Descriptor {
+        Descriptor(owning: try check(cl_connect_loopback(UInt32(port)), "connecting to", "127.0.0.1:\(port)"))
+    }
+
+    /// Whether a connection begun earlier was accepted, once its descriptor is writable.
+    package static func wasAccepted(_ descriptor: Int32) -> Bool { cl_socket_error(descriptor) == 0 }
+
+    /// The user whose process listens on a port; nil when nobody does. Read from /proc/net/tcp (proc_pid_net(5)).
+    package static func listener(on port: UInt16) throws(SystemCallError) -> UInt32? {
+        guard let table = try KernelFile.read("/proc/thread-self/net/tcp", limit: 4 << 20) else { return nil }
+        let digits = String(port, radix: 16, uppercase: true)
+        let address = "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits
+        for line in table.split(separator: "\n") {
+            let fields = line.split(separator: " ", omittingEmptySubsequences: true)
+            if fields.count > 7, fields[1] == address, fields[3] == "0A" { return UInt32(fields[7]) }
+        }
+        return nil
+    }
+}
+
+/// Bytes from the kernel's random number generator. Corresponds to getrandom(2).
+package func randomBytes(_ count: Int) throws(SystemCallError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    try check(cl_random(&bytes, count), "reading random bytes")
+    return bytes
+}
+
+/// Bytes as lower-case hexadecimal digits.
+package func hexadecimal(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+}
+
+/// Hears of files written or moved into a directory. Corresponds to inotify(7).
+package struct DirectoryWatch: ~Copyable {
+    /// Readable when something happened.
+    package let descriptor: Descriptor
+
+    package init(_ path: String) throws(SystemCallError) {
+        descriptor = Descriptor(owning: try check(cl_watch_directory(path), "watching", path))
+    }
+
+    /// Takes what happened off the queue.
+    package borrowing func drain() {
+        while case .bytes = try? readSome(descriptor.number, limit: 4096) {}
+    }
+}
