@@ -117,6 +117,7 @@ let package = Package(
     targets: systemLibraries + cTargets + pureModules + doers + programs + [
         tests("JSON"),
         tests("Dashboard", ["Messages"], fixtures: true),
+        tests("Screen"),
         tests("Linux"),
         tests("Logging", ["Linux"]),
         tests("Profiles", ["JSON", "ImportReport"]),

@@ -48,9 +48,11 @@ enum Words {
         case "refused": Text("被拒绝", "refused")
         case "tls": Text("TLS 失败", "TLS failed")
         case "dns": Text("解析失败", "no address")
-        case "proxy": Text("代理失败", "proxy failed")
-        case "unreachable": Text("不可达", "unreachable")
-        case "auth": Text("认证失败", "auth failed")
+        case "proxy": Text("代理拒绝", "proxy")
+        case "unreachable": Text("不可达", "no route")
+        case "failed": Text("失败", "failed")
+        case "engine": Text("内核出错", "engine")
+        case "cancelled": Text("已取消", "cancelled")
         default: Text(verbatim: code)
         }
     }

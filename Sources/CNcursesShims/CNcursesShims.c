@@ -1,1 +1,0 @@
-// The C edge CNcursesShims: see the header of each file.
