@@ -174,6 +174,14 @@ class Lab:
         except ValueError:
             return done.stdout
 
+    def mirror(self, address, port):
+        """Sends the user's datagram to a UDP mirror; returns the address it was seen from, or None."""
+        family = "AF_INET6" if ":" in address else "AF_INET"
+        return self.user("/usr/bin/python3", "-I", "-c", (
+            f"import socket; s = socket.socket(socket.{family}, socket.SOCK_DGRAM); s.settimeout(3); "
+            f"s.connect(('{address}', {port})); s.send(b'who am I'); print(s.recv(100).decode())"), check=False
+        ).stdout.strip() or None
+
     def hold_conversation(self, host="world", address=plan.CLIENT4, port=plan.SSH_PORT, interval_ms=50):
         """Starts a conversation into the user's machine, as SSH would be; see `Conversation`."""
         return Conversation(self, host, address, port, interval_ms)

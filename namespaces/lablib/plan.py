@@ -70,6 +70,8 @@ TOKEN = "k3y5f0r7h31ab"
 
 IPERF_PORT = 5201
 SSH_PORT = 2222
+# UDP on these ports answers with the asker's address: where QUIC would be, and a high one.
+MIRROR_PORTS = (443, 40000)
 
 
 def check_name(name):

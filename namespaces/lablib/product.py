@@ -11,6 +11,7 @@ import time
 from . import keeper, netns, plan
 from .lab import REPOSITORY, Lab, wait_until
 
+NET_ADMIN = 1 << 12
 PROGRAMS = ("trocket-tunnel", "trocket-controller")
 
 
@@ -142,3 +143,9 @@ def capabilities(pid):
     """The capability sets of a process as integers, by name: Inh Prm Eff Bnd Amb."""
     status = process_status(pid)
     return {name: int(status["Cap" + name], 16) for name in ("Inh", "Prm", "Eff", "Bnd", "Amb")}
+
+
+def children(pid):
+    """The ids of a process's children."""
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return [int(child) for child in file.read().split()]

@@ -13,10 +13,9 @@ import uuid
 from . import lines, plan, snapshot
 from .capture import Capture, outgoing
 from .lab import Lab, wait_until
-from .product import Product, capabilities, process_status
+from .product import NET_ADMIN, Product, capabilities, process_status
 
 FIRST, SECOND = lines.LINES[0][1], lines.LINES[1][1]
-NET_ADMIN = 1 << 12
 DOWNLOAD, RATE = 5_000_000, 500_000
 FOREIGN = "(dst net 192.0.2.0/24 or dst host 8.8.8.8 or dst host 8.8.4.4 or dst host 1.1.1.1 or dst host 1.0.0.1 " \
           "or dst net 2001:db8:3::/64 or dst net 2001:4860::/32 or dst net 2606:4700::/32)"

@@ -192,6 +192,12 @@ def test_capture_sees_what_leaves(lab):
         assert capture.lines(outgoing("dst host 1.0.0.1")) == []
 
 
+@pytest.mark.parametrize("port", plan.MIRROR_PORTS)
+def test_mirrors(lab, port):
+    assert [lab.mirror(a, port) for a in (plan.WEB4, plan.CN4)] == [plan.CLIENT4] * 2
+    assert [lab.mirror(a, port) for a in (plan.WEB6, plan.CN6)] == [plan.CLIENT6] * 2
+
+
 def test_hole(lab):
     lab.blackhole("9.9.9.9")
     try:

@@ -1,4 +1,4 @@
-"""The server process of one host: DNS on 53, DoT on 853, HTTP on 80, HTTPS (pages and DoH) on 443.
+"""The server process of one host: DNS on 53, DoT on 853, HTTP on 80, HTTPS (pages and DoH) on 443, UDP mirrors.
 
     main.py VIEW LABDIR LOG [--dns-only]      VIEW is home, world or isp; writes "ready" to standard output when it serves
 """
@@ -13,7 +13,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 from lablib import plan  # noqa: E402
-from lablib.servers.names import Datagrams, NameServer  # noqa: E402
+from lablib.servers.names import Datagrams, Mirror, NameServer  # noqa: E402
 from lablib.servers.web import WebServer  # noqa: E402
 
 
@@ -28,13 +28,13 @@ def listener(port):
     return made
 
 
-def datagram_socket(address, device=None):
-    """A UDP socket on port 53 of one address."""
+def datagram_socket(address, device=None, port=53):
+    """A UDP socket on one address."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     made = socket.socket(family, socket.SOCK_DGRAM)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     scope = socket.if_nametoindex(device) if device else 0
-    made.bind((address, 53, 0, scope) if ":" in address else (address, 53))
+    made.bind((address, port, 0, scope) if ":" in address else (address, port))
     made.setblocking(False)
     return made
 
@@ -66,6 +66,11 @@ async def serve(view, directory, log_path, dns_only):
             lambda address=address: Datagrams(names, address), sock=datagram_socket(address, device))
     await asyncio.start_server(lambda r, w: names.serve_stream(r, w, "tcp"), sock=listener(53))
     if not dns_only:
+        for port in plan.MIRROR_PORTS:
+            for address, _ in addresses:
+                await loop.create_datagram_endpoint(
+                    lambda address=address, port=port: Mirror(record, address, port),
+                    sock=datagram_socket(address, port=port))
         certificates = os.path.join(directory, "tls")
         main, stranger = context(certificates, view), context(certificates, "selfsigned")
 

@@ -121,6 +121,20 @@ class Datagrams(asyncio.DatagramProtocol):
             self.transport.sendto(reply, addr)
 
 
+class Mirror(asyncio.DatagramProtocol):
+    """Answers every datagram with the address it came from, as text, and records it."""
+
+    def __init__(self, record, destination, port):
+        self.record, self.destination, self.port, self.transport = record, destination, port, None
+
+    def connection_made(self, transport):
+        self.transport = transport
+
+    def datagram_received(self, data, addr):
+        self.record({"udp": self.port, "from": addr[0], "to": self.destination, "bytes": len(data)})
+        self.transport.sendto(addr[0].encode(), addr)
+
+
 def plain(address):
     """An IPv4 address out of a dual-stack socket without its ::ffff: prefix."""
     return address.removeprefix("::ffff:").split("%")[0]

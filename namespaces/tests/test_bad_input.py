@@ -1,0 +1,217 @@
+"""What can be missing or wrong on a machine: one sentence with a remedy, the right exit status, an untouched host."""
+
+import json
+import os
+import shutil
+
+import pytest
+
+from lablib import lines, plan, snapshot
+from lablib.lab import REPOSITORY
+from lablib.product import Product
+
+DENY = ["/usr/bin/python3", "-I", os.path.join(REPOSITORY, "namespaces", "lablib", "deny.py")]
+FIRST = lines.LINES[0][1]
+
+
+@pytest.fixture
+def bare(lab):
+    """The product with an imported subscription and no worker yet; whatever a test does must leave the host as it was."""
+    before = snapshot.take(lab)
+    made = Product(lab)
+    made.start()
+    made.controller("import", lab.subscription)
+    made.stop()
+    yield made
+    made.stop()
+    shutil.rmtree(made.state_directory, ignore_errors=True)
+    assert snapshot.differences(before, snapshot.take(lab)) == []
+
+
+def refusal(done, status):
+    """The error of a verb that must have failed with a status: one sentence, and what to do about it."""
+    assert done.returncode == status, f"{done.returncode}: {done.stdout} {done.stderr}"
+    told = json.loads(done.stdout)["error"]
+    assert told["code"] and told["message"].strip() and told["remedy"].strip()
+    assert len(told["message"].splitlines()) == 1
+    return told
+
+
+def connect(product, **options):
+    return product.controller("connect", FIRST, "--wait", "15", "--json", check=False, **options)
+
+
+def old_engine(lab):
+    """A program that says it is a sing-box of long ago."""
+    path = lab.path("bin", "old-sing-box")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("#!/bin/sh\necho 'sing-box version 1.11.4'\necho\necho 'Tags: with_quic,with_clash_api'\n")
+    os.chmod(path, 0o755)
+    return path
+
+
+# MARK: the engine
+
+@pytest.mark.parametrize("which", ["missing", "too-old"])
+def test_engine_of_the_throw_away_runs(bare, lab, which):
+    path = "/nonexistent/sing-box" if which == "missing" else old_engine(lab)
+    done = bare.controller("test", "--json", check=False, environment={"TROCKET_ENGINE": path})
+    assert which in refusal(done, 69)["code"]
+
+
+@pytest.mark.parametrize("which", ["missing", "too-old"])
+def test_engine_of_the_tunnel(bare, lab, which):
+    bare.start(engine="/nonexistent/sing-box" if which == "missing" else old_engine(lab), wait=False)
+    try:
+        bare.worker.wait(timeout=1)
+    except Exception:
+        refusal(connect(bare), 69)
+    else:
+        assert bare.worker.returncode == 69
+        assert len(bare.worker_log().strip().splitlines()[-1]) > 20
+
+
+# MARK: the machine
+
+def start_denied(product, what):
+    """Starts the worker where something is missing."""
+    command = product.worker_command
+    product.worker_command = lambda *more, engine=None: wrap(command(*more, engine=engine), what)
+    try:
+        product.start()
+    finally:
+        product.worker_command = command
+
+
+def wrap(command, what):
+    """Puts deny.py in front of the program a command line runs inside the lab (behind `ip netns exec NS sh hide`)."""
+    return [*command[:6], *DENY, what, *command[6:]]
+
+
+def test_no_tun_device(bare):
+    start_denied(bare, "tun")
+    told = refusal(connect(bare), 69)
+    assert "/dev/net/tun" in told["message"]
+
+
+def test_user_namespaces_forbidden(bare):
+    start_denied(bare, "userns")
+    told = refusal(connect(bare), 69)
+    assert "namespace" in told["message"].lower()
+
+
+def test_no_nftables_falls_back_to_tun_and_says_so(bare, lab):
+    start_denied(bare, "nftables")
+    done = connect(bare)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert lab.page("https://ip.example.com/ip", "-4")["address"] == lines.exit4(FIRST)
+    assert "nft" in (json.dumps(bare.status()) + done.stdout).lower()
+    bare.controller("disconnect")
+
+
+def test_no_nftables_refuses_the_kill_switch(bare):
+    start_denied(bare, "nftables")
+    done = bare.controller("connect", FIRST, "--kill-switch", "--json", check=False)
+    assert "nft" in refusal(done, 69)["message"].lower()
+
+
+def test_worker_not_running(bare):
+    refusal(connect(bare), 69)
+
+
+def test_name_taken_by_another(bare, lab):
+    bare.start()
+    lab.ip_text("client", "link", "add", "trocket0", "type", "bridge")
+    try:
+        done = connect(bare)
+        assert "trocket0" in refusal(done, done.returncode)["message"] and done.returncode in (1, 69)
+        assert any(link["ifname"] == "trocket0" for link in lab.ip("client", "link", "show"))
+    finally:
+        lab.ip_text("client", "link", "delete", "trocket0")
+
+
+def test_second_worker_in_the_same_network(bare, lab):
+    bare.start()
+    second = Product(lab)
+    second.start(wait=False)
+    second.worker.wait(timeout=10)
+    assert second.worker.returncode not in (0, -11)
+    assert bare.answers()
+
+
+# MARK: the user
+
+def test_caller_not_in_the_group(bare):
+    bare.start()
+    done = connect(bare, in_group=False)
+    told = refusal(done, 77)
+    assert "trocket" in told["message"] + told["remedy"]
+
+
+@pytest.mark.parametrize("verb", [("connect", FIRST), ("lines",), ("test",)])
+def test_nothing_imported_yet(lab, verb):
+    product = Product(lab)
+    shutil.rmtree(product.state_directory, ignore_errors=True)
+    product.start()
+    try:
+        refusal(product.controller(*verb, "--json", check=False), 78)
+    finally:
+        product.stop()
+
+
+def test_state_directory_not_writable(bare, lab):
+    folder = lab.path("locked")
+    os.makedirs(folder, mode=0o755, exist_ok=True)
+    done = lab.user(lab.path("bin", "trocket-controller"), "import", lab.subscription, "--json", "--state-dir", folder, check=False)
+    assert folder in refusal(done, 77)["message"]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe\x00", b"[]", b'{"version": 99}'])
+def test_corrupt_state_is_named_and_kept(bare, content):
+    path = os.path.join(bare.state_directory, "subscription.json")
+    owner = os.stat(path)
+    with open(path, "wb") as file:
+        file.write(content)
+    os.chown(path, owner.st_uid, owner.st_gid)
+    told = refusal(bare.controller("lines", "--json", check=False), 78)
+    assert "subscription.json" in told["message"]
+    with open(path, "rb") as file:
+        assert file.read() == content
+
+
+def test_state_file_that_is_a_link_is_not_followed(bare, lab):
+    path = os.path.join(bare.state_directory, "subscription.json")
+    os.rename(path, path + ".real")
+    os.symlink(path + ".real", path)
+    refusal(bare.controller("lines", "--json", check=False), 78)
+
+
+def test_line_unknown_and_ambiguous(bare):
+    bare.start()
+    for line, word in (("no such line", "no such line"), ("韩国 X", "韩国 X")):
+        done = bare.controller("select", line, "--json", check=False)
+        assert word in refusal(done, 65)["message"]
+    told = refusal(bare.controller("select", "国", "--json", check=False), 65)
+    assert "🇺🇸 美国 洛杉矶 4K" in json.dumps(told, ensure_ascii=False)
+
+
+def test_line_that_does_not_answer_is_said_so(bare, lab):
+    bare.start()
+    done = bare.controller("connect", lines.REFUSED_LINE, "--wait", "10", "--json", check=False)
+    assert done.returncode in (0, 1)
+    status = bare.status()
+    assert status["state"] == "connected" and status["reason"]
+    assert lab.page("https://ip.example.com/ip", "-4", check=False) is None
+    bare.controller("disconnect")
+
+
+@pytest.mark.parametrize("arguments", [("frobnicate",), ("connect", "--mode", "direct"), ("lines", "--sort"), ("test", "--timeout", "x")])
+def test_usage(bare, arguments):
+    done = bare.controller(*arguments, check=False)
+    assert done.returncode == 64 and done.stdout == "" and done.stderr.strip()
+
+
+def test_verbs_that_need_a_connection(bare):
+    bare.start()
+    refusal(bare.controller("connections", "--json", check=False), 2)
+    assert bare.controller("disconnect", check=False).returncode == 0

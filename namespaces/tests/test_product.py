@@ -1,0 +1,200 @@
+"""The product at work: who may do what, which way packets take, what it costs, and that a machine is left as found."""
+
+import os
+import pwd
+import statistics
+import time
+
+import pytest
+
+from lablib import lines, plan, snapshot
+from lablib.lab import wait_until
+from lablib.product import NET_ADMIN, capabilities, children, process_status
+
+FIRST = lines.LINES[0][1]
+
+
+def own_namespace(pid, kind):
+    return os.stat(f"/proc/{pid}/ns/{kind}").st_ino
+
+
+# MARK: privileges, read from /proc
+
+def test_worker_has_net_admin_and_nothing_else(connected):
+    pid = connected.worker.pid
+    status, caps = process_status(pid), capabilities(pid)
+    user = pwd.getpwnam("trocket")
+    assert status["Name"].strip() == "trocket-tunnel"
+    assert caps["Eff"] == caps["Prm"] == NET_ADMIN
+    assert caps["Bnd"] & ~NET_ADMIN == 0 and caps["Inh"] & ~NET_ADMIN == 0 and caps["Amb"] == 0
+    assert status["Uid"].split() == [str(user.pw_uid)] * 4 and status["Gid"].split() == [str(user.pw_gid)] * 4
+    assert not status["Groups"].split() and status["NoNewPrivs"].strip() == "1" and status["Threads"].strip() == "1"
+
+
+def test_engine_and_its_host_have_nothing(connected):
+    user = pwd.getpwnam("trocket-engine")
+    pid = connected.status()["engine"]["pid"]
+    family = [child for child in children(connected.worker.pid)] + [pid]
+    assert pid in children(family[0]) or pid in family
+    for member in family:
+        status, caps = process_status(member), capabilities(member)
+        assert status["Uid"].split() == [str(user.pw_uid)] * 4, status["Name"]
+        assert not (caps["Eff"] | caps["Prm"] | caps["Amb"]), status["Name"]
+        assert not status["Groups"].split() and status["NoNewPrivs"].strip() == "1"
+    assert process_status(pid)["Seccomp"].strip() == "2"
+
+
+def test_engine_helpers_hold_capabilities_only_in_their_own_user_namespace(connected):
+    pid = connected.status()["engine"]["pid"]
+    outer = own_namespace(1, "user")
+    helpers = children(pid)
+    assert helpers
+    for helper in helpers:
+        if capabilities(helper)["Eff"]:
+            assert own_namespace(helper, "user") != outer
+
+
+def test_engine_gets_no_descriptor_it_has_no_use_for(connected):
+    pid = connected.status()["engine"]["pid"]
+    targets = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+    assert not [t for t in targets if "command.sock" in t or "subscription.json" in t or "worker" in t]
+    command = open(f"/proc/{pid}/cmdline", "rb").read()
+    environment = open(f"/proc/{pid}/environ", "rb").read()
+    for secret in (lines.password("shadowsocks"), plan.TOKEN, lines.identity("vless")):
+        assert secret.encode() not in command + environment
+
+
+# MARK: the way packets take
+
+@pytest.fixture(params=[0, 1, 2], ids=lambda value: f"rp_filter={value}")
+def filtered(request, lab, product):
+    """Connected on a machine with a given rp_filter."""
+    before = {name: lab.exec("client", "sysctl", "-n", f"net.ipv4.conf.{name}.rp_filter").stdout.strip()
+              for name in ("all", "default", "eth0", "eth1")}
+    for name in before:
+        lab.exec("client", "sysctl", "-qw", f"net.ipv4.conf.{name}.rp_filter={request.param}")
+    product.connect(FIRST, "--mode", "rule")
+    yield product
+    product.controller("disconnect", check=False)
+    for name, value in before.items():
+        lab.exec("client", "sysctl", "-qw", f"net.ipv4.conf.{name}.rp_filter={value}")
+
+
+def engine_log(product):
+    return product.controller("logs", "--source", "engine").stdout
+
+
+def test_tcp_by_redirect_and_udp_by_tproxy(filtered, lab):
+    assert lab.page(f"https://{plan.WEB4}/ip")["address"] == lines.exit4(FIRST)
+    assert lab.page(f"https://[{plan.WEB6}]/ip", "-g")["address"] == lines.exit6(FIRST)
+    for port in plan.MIRROR_PORTS:
+        assert lab.mirror(plan.WEB4, port) == lines.exit4(FIRST)
+        assert lab.mirror(plan.WEB6, port) == lines.exit6(FIRST)
+    for server in ("9.9.9.9", "2620:fe::fe", plan.ROUTER4, plan.ROUTER6, plan.LAN_HOST4):
+        name = f"p{time.monotonic_ns()}.example.com"
+        for transport in ("+notcp", "+tcp"):
+            told = lab.user("dig", "+short", "+timeout=3", "+tries=1", transport, f"@{server}", name, check=False)
+            assert told.stdout.split() == [plan.WEB4], (server, transport)
+        bound = lab.user("dig", "+short", "+timeout=3", "+tries=1", "-b", plan.CLIENT6 if ":" in server else plan.CLIENT4,
+                         f"@{server}", name, check=False)
+        assert bound.stdout.split() == [plan.WEB4], (server, "bound")
+    log = engine_log(filtered)
+    for wanted in (f"redirect]: inbound connection to {plan.WEB4}:443", f"redirect]: inbound connection to [{plan.WEB6}]:443",
+                   f"tproxy]: inbound packet connection to {plan.WEB4}:443",
+                   f"tproxy]: inbound packet connection to [{plan.WEB6}]:40000",
+                   "tproxy]: inbound packet connection to 9.9.9.9:53"):
+        assert wanted in log, wanted
+    assert "tun[tun]: inbound connection" not in log
+
+
+def test_conversations_from_outside_live(filtered, lab):
+    for host, address in (("world", plan.CLIENT4), ("world", plan.CLIENT6), ("lan", plan.LAN_CLIENT4), ("lan", plan.CLIENT6)):
+        conversation = lab.hold_conversation(host, address, interval_ms=5)
+        told = conversation.end()
+        assert told["error"] is None and told["received"] > 0
+
+
+def test_the_neighbourhood_is_reached_directly(connected, lab):
+    for address in (plan.LAN4, plan.LAN_HOST4, plan.LAN6, plan.LAN_HOST6, plan.ROUTER4):
+        assert lab.exec("client", "ping", "-c", "1", "-W", "2", address, check=False).returncode == 0, address
+        assert snapshot.route_device(lab, address) in ("eth0", "eth1")
+
+
+def test_switching_lines_moves_new_connections(connected, lab):
+    for line in lines.LINES:
+        connected.controller("select", line[1])
+        assert lab.page(f"https://{plan.WEB4}/ip")["address"] == lines.exit4(line[1]), line[2]
+        assert lab.mirror(plan.WEB4, 40000) == lines.exit4(line[1]), line[2]
+
+
+# MARK: cost
+
+def resident(pid):
+    """Resident memory of a process in KiB."""
+    return int(process_status(pid)["VmRSS"].split()[0])
+
+
+def wakeups(pid):
+    """How often a process has been put to sleep of its own accord, which is how often it woke."""
+    return int(process_status(pid)["voluntary_ctxt_switches"])
+
+
+def test_worker_is_small(connected):
+    assert resident(connected.worker.pid) <= 12 * 1024
+
+
+def test_worker_sleeps_while_nothing_happens(connected):
+    pid = connected.worker.pid
+    hosts = children(pid)
+    time.sleep(1)  # lets what connecting began come to rest: the measurement needs real time to pass
+    before = [wakeups(p) for p in (pid, *hosts)]
+    time.sleep(3)
+    assert [wakeups(p) for p in (pid, *hosts)] == before
+
+
+def test_status_is_quick(connected, lab):
+    script = (
+        "import subprocess, sys, time\n"
+        "for _ in range(15):\n"
+        "    t = time.perf_counter(); subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)\n"
+        "    print(time.perf_counter() - t)\n")
+    told = lab.user("/usr/bin/python3", "-I", "-c", script, *connected.controller_command("status", "--json"))
+    assert statistics.median(map(float, told.stdout.split())) <= 0.030
+
+
+# MARK: leaving
+
+def test_connect_and_disconnect_leave_no_trace(product, lab):
+    before = snapshot.take(lab)
+    for options in ((), ("--kill-switch",), ("--mode", "global")):
+        product.connect(FIRST, *options)
+        assert snapshot.own_objects(lab)
+        product.controller("disconnect")
+        assert snapshot.differences(before, snapshot.take(lab)) == []
+
+
+def test_without_confirmation_a_connection_is_taken_back(product, lab):
+    before = snapshot.take(lab)
+    product.connect(FIRST, "--confirm", "2")
+    product.wait_for("disconnected", 10)
+    assert snapshot.differences(before, snapshot.take(lab)) == []
+    product.connect(FIRST, "--confirm", "2")
+    product.controller("confirm")
+    time.sleep(3)  # longer than the time for confirming
+    assert product.status()["state"] == "connected"
+    product.controller("disconnect")
+
+
+@pytest.mark.parametrize("kill_switch", [False, True], ids=["off", "on"])
+def test_killed_worker(product, lab, kill_switch):
+    before = snapshot.take(lab)
+    product.connect(FIRST, *(["--kill-switch"] if kill_switch else []))
+    engine = product.status()["engine"]["pid"]
+    product.kill()
+    wait_until(lambda: not os.path.exists(f"/proc/{engine}"), 5, "the engine ends with the worker")
+    wait_until(lambda: "trocket0" not in lab.ip_text("client", "link"), 5, "the link goes with the namespace")
+    page = lab.page(f"https://{plan.WEB4}/ip", "--max-time", "2", check=False)
+    assert (page is None) if kill_switch else page["address"] == plan.CLIENT4
+    product.start()
+    product.controller("disconnect")
+    assert snapshot.differences(before, snapshot.take(lab)) == []
