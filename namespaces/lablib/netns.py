@@ -56,7 +56,11 @@ def hide_script(name):
     return os.path.join(plan.directory(name), "bin", "hide")
 
 
-HIDE = """# Hides the real machine's bus and resolver from what runs in the lab, then becomes it.
+HIDE = """# Hides the real machine's bus and resolver from what runs in the lab, then becomes it. Where no udev has opened
+# /dev/net/tun to everyone, as it is on an ordinary machine, the lab's hosts get one of their own that is.
+if [ -c /dev/net/tun ] && [ "$(stat -c %a /dev/net/tun)" != 666 ]; then
+    mount -t tmpfs -o size=4k,mode=755 none /dev/net && mknod -m 666 /dev/net/tun c 10 200
+fi
 for directory in /run/dbus /run/systemd/resolve /run/nscd; do
     [ -d "$directory" ] && mount -t tmpfs -o ro,size=4k none "$directory"
 done

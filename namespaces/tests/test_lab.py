@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -230,6 +231,38 @@ def test_user_is_ordinary(lab):
     assert int(fields["CapEff"], 16) == int(fields["CapPrm"], 16) == int(fields["CapAmb"], 16) == 0
     assert "trocket" in lab.user("id", "-Gn").stdout.split()
     assert "trocket" not in lab.user("id", "-Gn", in_group=False).stdout.split()
+
+
+def test_the_users_machine_can_sandbox_an_engine(lab):
+    """A sing-box without any capability opens its own namespaces and a TUN in them, as on an ordinary machine."""
+    folder = lab.path("sandbox")
+    os.mkdir(folder)
+    shutil.chown(folder, "trocket-engine", "trocket-engine")
+    config = {
+        "network_namespaces": [{"type": "unshare", "tag": "sandbox", "pid_file": os.path.join(folder, "holder.pid")}],
+        "inbounds": [
+            {"type": "tun", "interface_name": "tun0", "address": ["198.19.78.1/30"], "auto_route": False,
+             "stack": "mixed", "netns": "sandbox"},
+            {"type": "redirect", "listen": "::", "listen_port": 7892, "netns": "sandbox"},
+            {"type": "tproxy", "listen": "::", "listen_port": 7893, "network": "udp", "netns": "sandbox"}],
+    }
+    engine = lab.popen(
+        "client", "setpriv", "--reuid", "trocket-engine", "--regid", "trocket-engine", "--clear-groups", "--inh-caps",
+        "-all", "--bounding-set", "-all", "--no-new-privs", lab.engine, "run", "-c", "stdin", "--disable-color",
+        stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        engine.stdin.write(json.dumps(config))
+        engine.stdin.close()
+        said = []
+        for line in engine.stderr:
+            said.append(line)
+            if "sing-box started" in line:
+                break
+        else:
+            pytest.fail("".join(said))
+    finally:
+        engine.kill()
+        engine.wait()
 
 
 def test_iperf(lab):
