@@ -1,0 +1,172 @@
+// An engine without a tunnel, started for a measurement and ended with it.
+
+package import JSON
+import Glibc
+import Linux
+package import Transfer
+
+/// What the throw-away engine's configuration must hold so that we can reach it and nobody else can.
+package struct EngineAccess: Hashable, Sendable {
+    /// The loopback port of the control API.
+    package let controlPort: Int
+    /// The loopback port of the inbound that reaches each line, see `LineInbound`.
+    package let inboundPort: Int
+    /// 256 random bits as text: the API's bearer token and the inbound's password.
+    package let secret: String
+}
+
+/// A running engine of our own. It has no TUN, no privilege, an empty environment, its configuration from a descriptor, and
+/// dies with this process (PR_SET_PDEATHSIG) at the latest.
+package final class ThrowawayEngine {
+    package let access: EngineAccess
+    package let api: EngineAPI
+    private let child: ChildProcess
+    private let log: Int32
+    private var partial: [UInt8] = []
+    private var lastWords: [String] = []
+
+    /// Milliseconds the engine may take to start.
+    private static let patience = 15_000
+
+    /// Starts an engine and waits until its control API answers.
+    /// - Parameters:
+    ///   - engine: the program.
+    ///   - configure: makes the whole configuration for these ports and this secret; log level info or lower.
+    /// - Throws: `EngineFailure.ended` with the engine's sentence, `.timeout`, `.notStarted`, `.system`.
+    package init(
+        _ engine: EngineBinary, client: HTTPClient, configure: (EngineAccess) -> JSON
+    ) throws(EngineFailure) {
+        var attempt = 1
+        while true {
+            do throws(EngineFailure) {
+                let access = try Self.newAccess()
+                (child, log) = try Self.spawn(engine.path, configure(access))
+                self.access = access
+                api = EngineAPI(client: client, address: "127.0.0.1:\(access.controlPort)", secret: access.secret)
+                break
+            } catch {
+                // Somebody else may take a port between our look and the engine's.
+                guard attempt < 3, case .ended(let words) = error, words.contains("address already in use") else {
+                    throw error
+                }
+                attempt += 1
+            }
+        }
+    }
+
+    deinit {
+        child.end(graceMilliseconds: 500)
+        Descriptor(owning: log).close()
+    }
+
+    /// The engine's log, to be waited on; call `drain()` when it is readable, or the engine stops at a full pipe.
+    package var descriptor: Int32 { log }
+
+    /// The log lines that have arrived, without colours.
+    package func drain() -> [String] {
+        var lines: [String] = []
+        while case .bytes(let bytes)? = try? readSome(log) { lines += Self.lines(&partial, adding: bytes) }
+        lastWords = (lastWords + lines).suffix(5)
+        return lines
+    }
+
+    /// True while it runs.
+    package var isRunning: Bool { child.reap() == nil }
+
+    /// The engine's last sentence, for an error.
+    package var lastSentence: String { EngineBinary.sentence(lastWords.joined(separator: "\n")) }
+
+    private static func newAccess() throws(EngineFailure) -> EngineAccess {
+        do throws(SystemCallError) {
+            return EngineAccess(
+                controlPort: try Loopback.freePort(), inboundPort: try Loopback.freePort(),
+                secret: try randomText(bytes: 32))
+        } catch { throw .system(error) }
+    }
+
+    private static func spawn(_ path: String, _ configuration: JSON) throws(EngineFailure) -> (ChildProcess, Int32) {
+        do {
+            let pipe = try Pipe()
+            let file = try memoryFile("configuration", holding: configuration.encoded())
+            var request = ChildRequest(
+                path: path, arguments: ["sing-box", "run", "--disable-color", "-c", "/dev/fd/3"])
+            request.environment = EngineRun.environment()
+            request.descriptors = [
+                STDOUT_FILENO: pipe.writer.number, STDERR_FILENO: pipe.writer.number, 3: file.number,
+            ]
+            request.directory = "/"
+            let child = try ChildProcess(starting: request)
+            let log = pipe.keepingReader()
+            try log.setNonBlocking(true)
+            try waitForStart(child, log.number)
+            return (child, log.release())
+        } catch let failure as EngineFailure {
+            throw failure
+        } catch let failure as SystemCallError {
+            throw .notStarted(path: path, failure)
+        } catch {
+            throw .timeout("run")
+        }
+    }
+
+    /// Reads the log until the engine says that it has started.
+    private static func waitForStart(_ child: ChildProcess, _ log: Int32) throws {
+        let deadline = Moment.now.adding(milliseconds: patience)
+        var partial: [UInt8] = []
+        var said: [String] = []
+        while true {
+            var waiting = pollfd(fd: log, events: Int16(POLLIN), revents: 0)
+            let ready = poll(&waiting, 1, Int32(clamping: deadline.milliseconds(since: Moment.now)))
+            if ready < 0, errno == EINTR { continue }
+            guard ready > 0 else {
+                child.end(graceMilliseconds: 0)
+                throw EngineFailure.timeout("run")
+            }
+            switch try readSome(log) {
+            case .bytes(let bytes):
+                let lines = lines(&partial, adding: bytes)
+                said = (said + lines).suffix(20)
+                if lines.contains(where: { $0.contains("sing-box started") }) { return }
+            case .wouldBlock: continue
+            case .end:
+                child.end(graceMilliseconds: 100)
+                throw EngineFailure.ended(EngineBinary.sentence(said.joined(separator: "\n")))
+            }
+        }
+    }
+
+    /// The whole lines in the bytes so far.
+    private static func lines(_ partial: inout [UInt8], adding bytes: [UInt8]) -> [String] {
+        partial += bytes
+        guard let end = partial.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
+        let whole = EngineRun.plain(String(decoding: partial[..<end], as: UTF8.self))
+        partial.removeSubrange(...end)
+        return whole.split(separator: "\n").map(String.init)
+    }
+}
+
+/// An inbound on loopback through which each line can be used by name, for real requests through a line that failed.
+/// Source: <https://sing-box.sagernet.org/configuration/inbound/mixed/>, <https://sing-box.sagernet.org/configuration/route/rule/> `auth_user`.
+package enum LineInbound {
+    /// Adds the inbound and one rule a line to a configuration: the user `NUMBER` of the proxy goes through that line.
+    package static func add(to configuration: inout JSON, lines: [String], access: EngineAccess) {
+        let users: [JSON] = lines.indices.map { number in
+            ["username": .string(String(number)), "password": .string(access.secret)]
+        }
+        configuration["inbounds"] = [
+            [
+                "type": "mixed", "tag": "lines", "listen": "127.0.0.1", "listen_port": .int(access.inboundPort),
+                "users": .array(users),
+            ]
+        ]
+        configuration["route"]["rules"] = .array(
+            lines.enumerated().map { number, line in
+                ["auth_user": [.string(String(number))], "action": "route", "outbound": .string(line)]
+            })
+    }
+
+    /// The proxy address that uses a line.
+    package static func proxy(for number: Int, access: EngineAccess) -> HTTPRequest.Proxy {
+        .url("http://\(number):\(access.secret)@127.0.0.1:\(access.inboundPort)")
+    }
+}
