@@ -17,6 +17,6 @@ package struct Verb: Sendable {
 
     /// Every verb, in the order of the help.
     package static let all: [Verb] = [
-        .importSubscription, .update, .convert, .lines, .profile, .ruleSets, .forget,
+        .importSubscription, .update, .convert, .lines, .test, .select, .mode, .profile, .ruleSets, .forget,
     ]
 }

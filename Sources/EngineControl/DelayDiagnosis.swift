@@ -7,7 +7,7 @@ package enum DelayDiagnosis {
     /// The line a log line is about and the reason given; nil when it is no such line.
     /// - Parameter tags: the lines that are being asked.
     package static func cause(in logLine: String, among tags: Set<String>) -> (tag: String, reason: String)? {
-        guard let using = logLine.range(after: " using outbound/"), let open = logLine[using...].firstIndex(of: "[")
+        guard let using = logLine.range(after: " using "), let open = logLine[using...].firstIndex(of: "[")
         else {
             return nil
         }

@@ -1,6 +1,5 @@
 // One short run of the engine's program: arguments in, everything it printed out.
 
-import Glibc
 import Linux
 
 /// What a finished run left.
@@ -17,6 +16,13 @@ enum EngineRun {
     /// The only environment the engine gets: where system authorities are, if the user moved them.
     static func environment() -> [String] {
         ["SSL_CERT_FILE", "SSL_CERT_DIR"].compactMap { name in Surroundings.variable(name).map { "\(name)=\($0)" } }
+    }
+
+    /// The files that environment names.
+    static var authorities: [String] {
+        ["SSL_CERT_FILE", "SSL_CERT_DIR"].compactMap { name in
+            Surroundings.variable(name).flatMap { $0.isEmpty ? nil : $0 }
+        }
     }
 
     /// Runs the program to its end and collects its output.
@@ -45,7 +51,7 @@ enum EngineRun {
         let words = try Pipe()
         var request = ChildRequest(path: path, arguments: ["sing-box"] + arguments)
         request.environment = environment()
-        request.descriptors = [STDOUT_FILENO: output.writer.number, STDERR_FILENO: words.writer.number]
+        request.descriptors = [1: output.writer.number, 2: words.writer.number]
         let child: ChildProcess
         if let input {
             let file = try memoryFile("configuration", holding: input)
@@ -61,17 +67,14 @@ enum EngineRun {
         var collected: [[UInt8]] = [[], []]
         var open: Set<Int> = [0, 1]
         while !open.isEmpty {
-            let left = deadline.milliseconds(since: Moment.now)
-            var waiting = readers.enumerated().map { position, number in
-                pollfd(fd: open.contains(position) ? number : -1, events: Int16(POLLIN), revents: 0)
-            }
-            let ready = poll(&waiting, nfds_t(waiting.count), Int32(clamping: left))
-            if ready < 0, errno == EINTR { continue }
-            guard ready > 0 else {
+            let positions = open.sorted()
+            let ready = wait(
+                for: positions.map { (readers[$0], .readable) }, milliseconds: deadline.milliseconds(since: Moment.now))
+            guard ready.contains(where: { !$0.isEmpty }) else {
                 child.end(graceMilliseconds: 0)
                 throw EngineFailure.timeout(arguments.prefix(2).joined(separator: " "))
             }
-            for position in open where waiting[position].revents != 0 {
+            for (position, readiness) in zip(positions, ready) where !readiness.isEmpty {
                 guard case .bytes(let bytes) = try readSome(readers[position]) else {
                     open.remove(position)
                     continue

@@ -1,27 +1,28 @@
 // An engine without a tunnel, started for a measurement and ended with it.
 
 package import JSON
-import Glibc
+import EngineProcess
 import Linux
 package import Transfer
 
 /// What the throw-away engine's configuration must hold so that we can reach it and nobody else can.
 package struct EngineAccess: Hashable, Sendable {
     /// The loopback port of the control API.
-    package let controlPort: Int
+    package let controlPort: UInt16
     /// The loopback port of the inbound that reaches each line, see `LineInbound`.
-    package let inboundPort: Int
+    package let inboundPort: UInt16
     /// 256 random bits as text: the API's bearer token and the inbound's password.
     package let secret: String
 }
 
-/// A running engine of our own. It has no TUN, no privilege, an empty environment, its configuration from a descriptor, and
-/// dies with this process (PR_SET_PDEATHSIG) at the latest.
+/// A running engine of our own. It has no TUN, no privilege, Landlock, a nearly empty environment, its configuration from a
+/// descriptor, and dies with this process (PR_SET_PDEATHSIG) at the latest.
 package final class ThrowawayEngine {
     package let access: EngineAccess
     package let api: EngineAPI
     private let child: ChildProcess
     private let log: Int32
+    private let directory: TemporaryDirectory
     private var partial: [UInt8] = []
     private var lastWords: [String] = []
 
@@ -31,16 +32,22 @@ package final class ThrowawayEngine {
     /// Starts an engine and waits until its control API answers.
     /// - Parameters:
     ///   - engine: the program.
+    ///   - readable: more directories it may read, such as those of rule-sets.
+    ///   - makesSandbox: whether the configuration has a network namespace of its own.
     ///   - configure: makes the whole configuration for these ports and this secret; log level info or lower.
     /// - Throws: `EngineFailure.ended` with the engine's sentence, `.timeout`, `.notStarted`, `.system`.
     package init(
-        _ engine: EngineBinary, client: HTTPClient, configure: (EngineAccess) -> JSON
+        _ engine: EngineBinary, client: HTTPClient, readable: [String] = [], makesSandbox: Bool = false,
+        configure: (EngineAccess) -> JSON
     ) throws(EngineFailure) {
+        do throws(SystemCallError) { directory = try TemporaryDirectory() } catch { throw .system(error) }
         var attempt = 1
         while true {
             do throws(EngineFailure) {
                 let access = try Self.newAccess()
-                (child, log) = try Self.spawn(engine.path, configure(access))
+                (child, log) = try Self.spawn(
+                    engine.path, directory.path, configure(access), access, readable: readable,
+                    makesSandbox: makesSandbox)
                 self.access = access
                 api = EngineAPI(client: client, address: "127.0.0.1:\(access.controlPort)", secret: access.secret)
                 break
@@ -80,22 +87,26 @@ package final class ThrowawayEngine {
         do throws(SystemCallError) {
             return EngineAccess(
                 controlPort: try Loopback.freePort(), inboundPort: try Loopback.freePort(),
-                secret: try randomText(bytes: 32))
+                secret: hexadecimal(try randomBytes(32)))
         } catch { throw .system(error) }
     }
 
-    private static func spawn(_ path: String, _ configuration: JSON) throws(EngineFailure) -> (ChildProcess, Int32) {
+    private static func spawn(
+        _ path: String, _ directory: String, _ configuration: JSON, _ access: EngineAccess, readable: [String],
+        makesSandbox: Bool
+    ) throws(EngineFailure) -> (ChildProcess, Int32) {
         do {
             let pipe = try Pipe()
             let file = try memoryFile("configuration", holding: configuration.encoded())
-            var request = ChildRequest(
-                path: path, arguments: ["sing-box", "run", "--disable-color", "-c", "/dev/fd/3"])
-            request.environment = EngineRun.environment()
-            request.descriptors = [
-                STDOUT_FILENO: pipe.writer.number, STDERR_FILENO: pipe.writer.number, 3: file.number,
-            ]
-            request.directory = "/"
-            let child = try ChildProcess(starting: request)
+            var launch = EngineLaunch(path: path, directory: directory)
+            launch.configurations = [file.number]
+            launch.output = pipe.writer.number
+            launch.readable = readable + EngineRun.authorities
+            launch.environment = EngineRun.environment()
+            launch.makesSandbox = makesSandbox
+            launch.ports = [access.controlPort, access.inboundPort]
+            let child = try launch.start(asOwnUser: false)
+            file.close()
             let log = pipe.keepingReader()
             try log.setNonBlocking(true)
             try waitForStart(child, log.number)
@@ -115,10 +126,8 @@ package final class ThrowawayEngine {
         var partial: [UInt8] = []
         var said: [String] = []
         while true {
-            var waiting = pollfd(fd: log, events: Int16(POLLIN), revents: 0)
-            let ready = poll(&waiting, 1, Int32(clamping: deadline.milliseconds(since: Moment.now)))
-            if ready < 0, errno == EINTR { continue }
-            guard ready > 0 else {
+            let ready = wait(for: [(log, .readable)], milliseconds: deadline.milliseconds(since: Moment.now))
+            guard !ready[0].isEmpty else {
                 child.end(graceMilliseconds: 0)
                 throw EngineFailure.timeout("run")
             }

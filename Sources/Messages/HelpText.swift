@@ -44,3 +44,64 @@ package enum HelpText {
     package static let refresh = Text("重新下载规则集", "download them again")
     package static let forgetSummary = Text("删除订阅、配置、缓存与日志", "remove subscription, profile, caches, logs")
 }
+
+extension HelpText {
+    // MARK: Lines
+
+    package static let testSummary = Text("测量线路延迟，连接与否均可", "the latency of lines, connected or not")
+    package static let testDetails = Text(
+        "每条线路都真实请求一次 HTTPS 网址（TROCKET_PROBE_URL 可改）。未连接时用临时内核，失败的线路再查原因；"
+            + "已连接时用正在运行的内核，它只区分超时与失败。全部失败时退出码为 75。",
+        "Every line really asks for one HTTPS address (TROCKET_PROBE_URL changes it). Disconnected: through a throw-away engine, "
+            + "which also tells why a line failed. Connected: through the running engine, which tells only a timeout from a "
+            + "failure. Exit status 75 when no line answers.")
+    package static let testTimeout = Text(
+        "每条线路的时限，默认 5s，最多 30s", "limit for each line; 5s unless given, at most 30s")
+    package static let testConcurrency = Text("同时测量的条数，默认 128", "tests at a time; 128 unless given")
+    package static let selectSummary = Text("选择线路；已连接时立即切换", "choose a line; switches at once when connected")
+    package static let selectDetails = Text(
+        "先按完整名称，再按唯一的部分名称（不分大小写），再按列表序号；#3 总是序号。auto 表示由内核选最快的。已有的连接不中断。",
+        "By full name first, then by a unique part of a name (any case), then by number; #3 is always the number. auto lets the "
+            + "engine take the fastest. Open connections are not cut.")
+
+    // MARK: The connection
+
+    package static let connectSummary = Text("连接（可同时指定线路）", "connect, with LINE if given")
+    package static let connectDetails = Text(
+        "连上后用一次真实的 HTTPS 请求验证线路；线路不应答时如实报告，退出码为 75，连接保留。"
+            + "用 sudo 运行且系统服务未启动时，会启动同目录的 trocket-tunnel。",
+        "Once up, the line is proven by one real HTTPS request; a line that does not answer is reported as that with exit status "
+            + "75, and the connection stays. With sudo and no service running, the trocket-tunnel beside this program is started."
+    )
+    package static let connectMode = Text(
+        "rule 国内直连，global 全部走线路", "rule: domestic traffic direct; global: everything through the line")
+    package static let killSwitch = Text(
+        "断网保护：内核或服务崩溃也不漏出流量", "kill switch: nothing leaks even if engine or service crash")
+    package static let noKillSwitch = Text("关闭断网保护", "no kill switch")
+    package static let connectConfirm = Text(
+        "SECONDS 秒内未确认则自动撤销（远程操作时防失联）", "undo unless confirmed within SECONDS (for work over SSH)")
+    package static let connectWait = Text("最多等待 SECONDS 秒，默认 30", "wait at most SECONDS; 30 unless given")
+    package static let confirmSummary = Text("保留用 --confirm 建立的连接", "keep a connection made with --confirm")
+    package static let disconnectSummary = Text("断开，并清理异常退出的残留", "disconnect; also repairs what a crash left")
+    package static let modeSummary = Text("查看或切换模式", "show or switch the mode")
+    package static let statusSummary = Text("当前状态", "the state of the connection")
+    package static let statusDetails = Text(
+        "上次验证之后连接、线路或模式变了，会重新验证一次（最多 1.5 秒）；--proof 总是验证。瞬时速率只在 --watch 时有。",
+        "The line is proven again (at most 1.5 s) only if connection, line or mode changed since the last proof; --proof always "
+            + "does. Rates are known with --watch only.")
+    package static let watch = Text("持续显示变化", "go on showing changes")
+    package static let network = Text("两侧的网络设置：地址、路由、规则、防护表", "both sides' links, routes, rules and guard table")
+    package static let proof = Text("重新验证线路", "prove the line again")
+    package static let connectionsSummary = Text("活动连接：主机、命中规则、线路、流量", "live connections: host, rule, line, bytes")
+    package static let closeConnection = Text("关闭一个连接，或 all 全部", "close one connection, or all")
+
+    // MARK: Care
+
+    package static let logsSummary = Text("查看日志", "the logs")
+    package static let follow = Text("持续输出新内容", "go on with what is added")
+    package static let clear = Text("清空本程序的日志", "empty the controller's own log")
+    package static let logSource = Text("worker（默认）、engine 或 controller", "worker (default), engine or controller")
+    package static let doctorSummary = Text("逐项检查；能连接时退出码为 0", "check everything; exit 0 only if it could connect")
+    package static let reportSummary = Text("生成不含任何机密的反馈报告", "everything a bug report needs, every secret removed")
+    package static let completionSummary = Text("输出 shell 补全脚本", "a completion script for a shell")
+}

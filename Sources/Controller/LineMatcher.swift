@@ -1,0 +1,85 @@
+// Finding the line a user means: by name, by a part of it, or by its number in the list.
+
+import JSON
+import Messages
+package import Store
+
+/// A line of the subscription, or the automatic choice.
+package enum LineChoice: Hashable, Sendable {
+    /// The engine's own pick: the fastest line.
+    case automatic
+    /// A line and its number in the list, counted from 1.
+    case line(StoredLine, number: Int)
+
+    /// The name people see.
+    package var name: String {
+        switch self {
+        case .automatic: "auto"
+        case .line(let line, _): line.name
+        }
+    }
+
+    /// The engine's tag for it.
+    package var tag: String {
+        switch self {
+        case .automatic: "auto"
+        case .line(let line, _): line.tag
+        }
+    }
+}
+
+/// Matches what a user typed against the lines. Names carry emoji, `|`, spaces and CJK.
+package struct LineMatcher {
+    private let lines: [StoredLine]
+
+    /// - Parameter lines: the usable lines in the order of the list.
+    package init(_ lines: [StoredLine]) { self.lines = lines }
+
+    /// The line meant: an exact name first, then a unique case-insensitive part of a name, then a number of the list. `#3` is
+    /// always the number. A bare number that is also a part of one other line's name is ambiguous: nothing is guessed.
+    /// - Throws: `Failure` with `line-unknown` or `line-ambiguous`, which lists the candidates.
+    package func find(_ typed: String) throws -> LineChoice {
+        if let position = lines.firstIndex(where: { $0.name == typed }) { return choice(position) }
+        if let position = lines.firstIndex(where: { $0.tag == typed }) { return choice(position) }
+        if typed.lowercased() == "auto" { return .automatic }
+        if typed.hasPrefix("#"), let position = position(typed.dropFirst()) { return choice(position) }
+        let wanted = Array(typed.lowercased())
+        var found = wanted.isEmpty ? [] : lines.indices.filter { Self.contains(lines[$0].name.lowercased(), wanted) }
+        let numbered = position(typed[...])
+        if let numbered, found.isEmpty || found.count > 1 || found == [numbered] { return choice(numbered) }
+        if let numbered, !found.contains(numbered) { found.append(numbered) }
+        guard let first = found.first else { throw unknown(typed) }
+        guard found.count == 1 else { throw ambiguous(typed, found.sorted()) }
+        return choice(first)
+    }
+
+    private func choice(_ position: Int) -> LineChoice { .line(lines[position], number: position + 1) }
+
+    private func position(_ text: Substring) -> Int? {
+        guard let number = Int(text), lines.indices.contains(number - 1) else { return nil }
+        return number - 1
+    }
+
+    private static func contains(_ name: String, _ wanted: [Character]) -> Bool {
+        let name = Array(name)
+        guard name.count >= wanted.count else { return false }
+        return (0...(name.count - wanted.count)).contains { name[$0..<($0 + wanted.count)].elementsEqual(wanted) }
+    }
+
+    private func unknown(_ typed: String) -> Failure {
+        Failure("line-unknown", .badInput, Messages.lineUnknown(typed), remedy: Messages.lineUnknownRemedy(lines.count))
+    }
+
+    private func ambiguous(_ typed: String, _ positions: [Int]) -> Failure {
+        let shown = positions.prefix(10).map { "#\($0 + 1) \(lines[$0].name)" }
+        return Failure(
+            "line-ambiguous", .badInput, Messages.lineAmbiguous(typed, positions.count),
+            remedy: Messages.candidates(shown, more: positions.count - shown.count),
+            more: [
+                (
+                    "candidates",
+                    .array(positions.map { ["number": .int($0 + 1), "name": .string(lines[$0].name)] })
+                )
+            ])
+    }
+}

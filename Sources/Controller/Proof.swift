@@ -1,0 +1,97 @@
+// The proof of a connection: one real HTTPS request through the host's network, that is through the tunnel.
+
+package import Commands
+package import JSON
+import Linux
+import Messages
+import Transfer
+
+/// What the last proof found, and of which connection.
+package struct Proof: Hashable, Sendable {
+    /// Seconds since 1970.
+    package var at: Int
+    /// Milliseconds from start to answer; nil when there was none.
+    package var milliseconds: Int?
+    /// `timeout`, `tls`, `dns`, `refused`, `closed`, `http`, …; nil when it was answered.
+    package var error: String?
+    /// What the proof stands for: this connection, this engine, this line, this mode. Another one needs a new proof.
+    package var subject: String
+
+    package var isGood: Bool { error == nil }
+
+    /// `{"ok", "ms", "at", "error"}`.
+    package var json: JSON {
+        [
+            "ok": .bool(isGood), "ms": .optional(milliseconds), "at": .int(at), "error": .optional(error),
+        ]
+    }
+
+    /// The address asked: `TROCKET_PROBE_URL`, else the one every test of this kind uses.
+    package static func url(_ variable: (String) -> String?) -> String {
+        let given = variable("TROCKET_PROBE_URL") ?? ""
+        return given.isEmpty ? "https://www.gstatic.com/generate_204" : given
+    }
+
+    /// What a proof taken now would stand for.
+    package static func subject(_ status: StatusReport, line: String?, mode: String?) -> String {
+        "\(status.since ?? 0)/\(status.engine?.pid ?? 0)/\(mode ?? "")/\(line ?? "")"
+    }
+
+    /// Asks once. Any answer below 400 is a proof: it came over TLS from the server asked.
+    package static func take(_ context: Context, subject: String, milliseconds: Int) -> Proof {
+        var request = HTTPRequest(.get, url(context.variable))
+        request.totalMilliseconds = milliseconds
+        request.connectMilliseconds = milliseconds
+        request.bodyLimit = 1 << 20
+        request.authorities = context.variable("SSL_CERT_FILE").flatMap { $0.isEmpty ? nil : $0 }
+        // A client of its own: a connection kept from before a switch would prove the old line.
+        let client = HTTPClient(connections: 4)
+        var proof = Proof(at: Int(wallClock()), milliseconds: nil, error: nil, subject: subject)
+        do throws(TransferError) {
+            let response = try client.perform(request)
+            if response.status < 400 { proof.milliseconds = response.milliseconds } else { proof.error = "http" }
+        } catch {
+            switch error.cause {
+            case .time: proof.error = "timeout"
+            case .certificate, .handshake: proof.error = "tls"
+            default: proof.error = error.cause.rawValue
+            }
+        }
+        return proof
+    }
+
+    /// Asks until it is answered or the time is over, and remembers the outcome.
+    /// - Parameter milliseconds: for all attempts together.
+    package static func prove(_ context: Context, subject: String, milliseconds: Int) -> Proof {
+        let deadline = Moment.now.adding(milliseconds: milliseconds)
+        var proof = take(context, subject: subject, milliseconds: milliseconds)
+        while !proof.isGood, case let left = deadline.milliseconds(since: Moment.now), left > 500 {
+            // A failure that came at once would be asked again at once.
+            _ = wait(for: [], milliseconds: min(250, left))
+            proof = take(context, subject: subject, milliseconds: max(1, deadline.milliseconds(since: Moment.now)))
+        }
+        proof.save(context)
+        return proof
+    }
+}
+
+extension Proof {
+    private static let file = "proof.json"
+
+    /// Remembers it. A state directory that cannot be written costs a new proof next time and nothing else.
+    func save(_ context: Context) {
+        guard let directory = try? Directory(context.stateDirectory) else { return }
+        var object = json
+        object["subject"] = .string(subject)
+        try? directory.replace(Self.file, with: object.encoded(), mode: 0o600)
+    }
+
+    /// The remembered one; nil without.
+    static func load(_ context: Context) -> Proof? {
+        guard let directory = try? Directory(context.stateDirectory),
+            let bytes = try? directory.read(file, owner: nil, limit: 65_536), let value = try? JSON.parse(bytes),
+            let at = value["at"].int, let subject = value["subject"].string
+        else { return nil }
+        return Proof(at: at, milliseconds: value["ms"].int, error: value["error"].string, subject: subject)
+    }
+}

@@ -1,0 +1,109 @@
+// The verb `test`: the latency of lines, connected or not.
+
+import CommandLine
+import EngineControl
+import JSON
+import Linux
+import Messages
+import Store
+
+extension Verb {
+    static let test = Verb(
+        VerbSpecification(
+            "test", summary: HelpText.testSummary, details: HelpText.testDetails,
+            operand: OperandSpecification("LINE", .any, completion: .line),
+            options: [
+                OptionSpecification("timeout", value: "TIME", HelpText.testTimeout),
+                OptionSpecification("concurrency", value: "N", HelpText.testConcurrency),
+            ])
+    ) { context, command in
+        let timeout = try command.milliseconds("timeout", in: 100...30_000) ?? 5000
+        let concurrency = try command.integer("concurrency", in: 1...1000) ?? 128
+        let state = try context.state().load()
+        guard let all = state.subscription?.lines else { throw StoreError.noSubscription }
+        let chosen = try chooseLines(command.operands, of: all)
+        let started = Moment.now
+        let output = context.output
+        var good = 0
+        var done = 0
+        let measurement = try Measurement(
+            context, lines: chosen.map(\.line), timeout: timeout, concurrency: concurrency
+        ) { _, outcome in
+            done += 1
+            if case .milliseconds = outcome { good += 1 }
+            output.progress(Messages.measuring(done, chosen.count, good))
+        }
+        while !measurement.isDone { try measurement.step(milliseconds: 500) }
+        // A full disk must not cost the result that is there.
+        do throws(StoreError) { try measurement.store() } catch { output.note(error.message) }
+        report(measurement, numbers: chosen.map(\.number), to: output)
+        let seconds = Moment.now.milliseconds(since: started) / 100
+        output.note(Messages.measured(good, chosen.count, "\(seconds / 10).\(seconds % 10)"))
+        output.note(
+            Messages.measuredThrough(running: measurement.via == "running engine", url: Proof.url(context.variable)))
+        return good > 0 ? .done : .temporary
+    }
+
+    private static func chooseLines(_ typed: [String], of all: [StoredLine]) throws -> [(line: StoredLine, number: Int)]
+    {
+        guard !typed.isEmpty else { return all.enumerated().map { ($1, $0 + 1) } }
+        let matcher = LineMatcher(all)
+        var chosen: [(line: StoredLine, number: Int)] = []
+        for name in typed {
+            guard case .line(let line, let number) = try matcher.find(name) else { continue }
+            if !chosen.contains(where: { $0.number == number }) { chosen.append((line, number)) }
+        }
+        guard !chosen.isEmpty else { return all.enumerated().map { ($1, $0 + 1) } }
+        return chosen
+    }
+
+    private static func report(_ measurement: Measurement, numbers: [Int], to output: Output) {
+        let now = Int(wallClock())
+        let rows = measurement.lines.indices.map { position in
+            let outcome = measurement.outcomes[position] ?? .failed(.cancelled)
+            return (
+                number: numbers[position], line: measurement.lines[position],
+                latency: Measurement.latency(outcome, at: now, via: measurement.via)
+            )
+        }
+        if output.json {
+            output.result(
+                .array(
+                    rows.map { row in
+                        [
+                            "number": .int(row.number), "id": .string(row.line.identity),
+                            "name": .string(row.line.name),
+                            "type": .string(row.line.type), "server": .string(row.line.server),
+                            "port": .optional(row.line.port), "latency": latencyJSON(row.latency),
+                        ]
+                    }))
+            return
+        }
+        let sorted = rows.sorted { left, right in
+            (left.latency.milliseconds ?? .max, left.number) < (right.latency.milliseconds ?? .max, right.number)
+        }
+        let table = sorted.map { row in
+            let figure =
+                row.latency.milliseconds.map { "\($0) ms" }
+                ?? Messages.delayErrors[row.latency.error ?? ""]?(output.language) ?? row.latency.error ?? ""
+            return [String(row.number), figure, row.line.name, row.line.type]
+        }
+        Figures.table(table, right: [0, 1]).forEach { output.result($0) }
+    }
+
+    /// `{"ms", "at", "via", "error"}`.
+    static func latencyJSON(_ latency: Latency) -> JSON {
+        [
+            "ms": .optional(latency.milliseconds), "at": .int(latency.at), "via": .string(latency.via),
+            "error": .optional(latency.error),
+        ]
+    }
+}
+
+extension Failure {
+    static func cannotMeasure(_ state: String) -> Failure {
+        Failure(
+            "cannot-measure", .temporary,
+            Messages.cannotMeasure(state), remedy: Messages.cannotMeasureRemedy)
+    }
+}

@@ -1,0 +1,22 @@
+// Waiting for a few descriptors without a loop.
+
+import Glibc
+
+/// Waits until one of the descriptors is ready. Corresponds to poll(2); retried while interrupted.
+/// - Parameter milliseconds: at most so long; nil for ever.
+/// - Returns: what each is ready for, in order; all empty when the time is over.
+package func wait(
+    for descriptors: [(descriptor: Int32, interest: Readiness)], milliseconds: Int?
+) -> [Readiness] {
+    let deadline = milliseconds.map { Moment.now.adding(milliseconds: $0) }
+    var waiting = descriptors.map { descriptor, interest in
+        pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: interest.rawValue), revents: 0)
+    }
+    while true {
+        let left = deadline.map { Int32(clamping: $0.milliseconds(since: Moment.now)) } ?? -1
+        let ready = poll(&waiting, nfds_t(waiting.count), left)
+        if ready < 0, errno == EINTR, left != 0 { continue }
+        // The bits of poll(2) and epoll(7) are the same (POLLIN, POLLOUT, POLLERR, POLLHUP, POLLRDHUP).
+        return waiting.map { Readiness(rawValue: UInt32(UInt16(bitPattern: $0.revents))) }
+    }
+}
