@@ -118,6 +118,16 @@ let package = Package(
         tests("JSON"),
         tests("Dashboard", ["Messages"], fixtures: true),
         tests("Screen"),
+        .target(
+            name: "NamespaceSupport", dependencies: ["Linux", "CLinux"], path: "Tests/NamespaceSupport",
+            swiftSettings: strict),
+        tests("Addressing"),
+        tests("NetworkPlan", ["Addressing"]),
+        tests("Netlink", ["Linux", "Addressing", "NetworkPlan", "NamespaceSupport"]),
+        tests("Firewall", ["Linux", "Addressing", "NetworkPlan", "Netlink", "NamespaceSupport"]),
+        tests(
+            "TunnelHost",
+            ["Linux", "Logging", "Addressing", "NetworkPlan", "Netlink", "Firewall", "JSON", "NamespaceSupport"]),
         tests("Linux"),
         tests("Logging", ["Linux"]),
         tests("Profiles", ["JSON", "ImportReport"]),

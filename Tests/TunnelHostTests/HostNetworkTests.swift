@@ -1,0 +1,242 @@
+// Raising, changing, repairing and lowering the tunnel on a host, compared with what `ip` and `nft` show.
+
+import Addressing
+import Firewall
+import Linux
+import NamespaceSupport
+import Netlink
+import NetworkPlan
+import Testing
+
+@testable import TunnelHost
+
+@Suite(.enabled(if: canMakeNamespaces, "making network namespaces needs root"))
+struct HostNetworkTests {
+    @Test func afterwardsTheHostIsAsBefore() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            let before = Fixture.state()
+            let host = try fixture.host()
+            let request = try fixture.request(host)
+            #expect(Fixture.state() == before)
+            try host.raise(request, sandbox: try makeNamespace())
+            #expect(try host.verify() == [])
+            let plan = HostPlanBuilder.plan(request)
+            for family in AddressFamily.allCases {
+                let shown = lines(family == .ipv4 ? "ip rule" : "ip -6 rule").filter { $0.hasPrefix("7") }
+                #expect(shown.sorted() == plan.rules.filter { $0.family == family }.map(\.description).sorted())
+            }
+            #expect(request.onLink.map(\.description) == ["203.0.113.0/24", "2001:db8:1::/64"])
+            #expect(normalizedRuleset(shell("nft list ruleset")) == normalizedRuleset(plan.guardTable?.text ?? ""))
+            // A new connection, its bound replies, DNS to the LAN, the LAN itself, the engine.
+            #expect(shell("ip route get 8.8.8.8").contains("dev trocket0 table 7100"))
+            #expect(shell("ip route get 8.8.8.8 from 203.0.113.2").contains("dev eth0"))
+            #expect(shell("ip route get 203.0.113.1 ipproto udp dport 53").contains("dev trocket0"))
+            #expect(shell("ip route get 203.0.113.1").contains("dev eth0"))
+            #expect(shell("ip route get 8.8.8.8 uid 61002").contains("dev eth0"))
+            #expect(shell("ip -6 route get 2606:4700::1").contains("dev trocket0 table 7100"))
+            #expect(shell("ip -6 route get 2606:4700::1 from 2001:db8:1::2").contains("dev eth0"))
+            #expect(shell("ip -6 route get 2606:4700::1 uid 61002").contains("dev eth0"))
+            #expect(try host.snapshot().contains("route default via 198.19.77.2 dev trocket0 table 7100"))
+            try host.lower()
+            #expect(Fixture.state() == before)
+            #expect(try Directory(fixture.path).names() == [])
+            fixture.remove()
+        }
+    }
+
+    @Test func hostileWideRoutesDoNotLeadPastTheTunnel() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            shell("ip route add 0.0.0.0/1 via 203.0.113.1; ip route add 128.0.0.0/1 via 203.0.113.1")
+            shell("ip -6 route add 2000::/3 via 2001:db8:1::1; ip addr add 64.1.1.1/2 dev eth0")
+            let host = try fixture.host()
+            let survey = try host.survey()
+            #expect(survey.onLink.refused.map(\.description) == ["64.0.0.0/2"])
+            try host.raise(try fixture.request(host), sandbox: try makeNamespace())
+            for address in ["8.8.8.8", "100.0.0.1", "200.1.1.1"] {
+                #expect(shell("ip route get \(address)").contains("dev trocket0"))
+            }
+            #expect(shell("ip -6 route get 2606:4700::1").contains("dev trocket0"))
+            try host.lower()
+            fixture.remove()
+        }
+    }
+
+    @Test func withoutADefaultRouteTheEngineFailsInsteadOfLooping() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            let host = try fixture.host()
+            try host.raise(try fixture.request(host), sandbox: try makeNamespace())
+            shell("ip route del default; ip -6 route del default")
+            #expect(shell("ip route get 8.8.8.8 uid 61002").contains("unreachable"))
+            #expect(shell("ip -6 route get 2606:4700::1 uid 61002").contains("unreachable"))
+            #expect(shell("ip route get 8.8.8.8").contains("dev trocket0"))
+            try host.lower()
+            fixture.remove()
+        }
+    }
+
+    @Test func everythingOthersRemoveIsPutBack() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            let host = try fixture.host()
+            let sandbox = try makeNamespace()
+            try host.raise(try fixture.request(host, killSwitch: true), sandbox: try sandbox.duplicate())
+            let whole = lines("ip rule; ip -6 rule; ip route show table 7100; ip -6 route show table 7101")
+            let attacks: [(String, (Drift) -> Bool)] = [
+                ("ip rule del prio 7110", { if case .ruleMissing = $0 { true } else { false } }),
+                (
+                    "ip rule flush; ip rule add prio 32766 lookup main; ip rule add prio 32767 lookup default",
+                    { if case .ruleMissing = $0 { true } else { false } }
+                ),
+                ("ip -6 rule del prio 7132", { if case .ruleMissing = $0 { true } else { false } }),
+                ("ip route flush table 7100", { if case .routesMissing = $0 { true } else { false } }),
+                ("ip -6 route flush table 7101", { if case .routesMissing = $0 { true } else { false } }),
+                (
+                    "ip route replace default dev eth0 table 7100",
+                    { if case .routeForeign = $0 { true } else { false } }
+                ),
+                ("ip route add 1.1.1.0/24 dev eth0 table 7100", { if case .routeForeign = $0 { true } else { false } }),
+                ("nft delete table inet trocket_guard", { $0 == .guardMissing }),
+                ("nft flush ruleset", { $0 == .guardMissing }),
+                ("nft insert rule inet trocket_guard out accept", { $0 == .guardChanged }),
+                ("nft flush set inet trocket_guard onlink4", { $0 == .guardChanged }),
+                ("ip link set trocket0 down", { $0 == .linkChanged(Reserved.link) }),
+                ("ip link set trocket0 mtu 1400", { $0 == .linkChanged(Reserved.link) }),
+                ("ip addr flush dev trocket0", { if case .addressMissing = $0 { true } else { false } }),
+            ]
+            for (attack, expected) in attacks {
+                shell(attack)
+                let repair = try host.repair()
+                #expect(repair.drifts.contains(where: expected), "\(attack): \(repair.drifts)")
+                #expect(!repair.needsWiring)
+                #expect(try host.verify() == [], "\(attack)")
+                #expect(try host.repair().drifts == [])
+            }
+            #expect(
+                lines("ip rule; ip -6 rule; ip route show table 7100; ip -6 route show table 7101").sorted()
+                    == whole.sorted())
+            shell("ip link del trocket0")
+            #expect(try host.repair().needsWiring)
+            #expect(try host.verify() == [])
+            #expect(try inside(sandbox) { shell("ip -o link show uplink0") }.contains("02:74:72:6f:63:02"))
+            try host.lower()
+            fixture.remove()
+        }
+    }
+
+    @Test func aNewSandboxTakesTheLinkOver() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            let host = try fixture.host()
+            let request = try fixture.request(host)
+            let first = try makeNamespace()
+            let second = try makeNamespace()
+            try host.raise(request, sandbox: try first.duplicate())
+            try host.raise(request, sandbox: try second.duplicate())
+            #expect(try host.verify() == [])
+            #expect(try inside(first) { shell("ip -o link show uplink0") }.contains("does not exist"))
+            #expect(try inside(second) { shell("ip -o link show uplink0") }.contains("uplink0"))
+            #expect(!shell("ip route show table all; ip -6 route show table all").contains("7100000"))
+            try host.lower()
+            fixture.remove()
+        }
+    }
+
+    @Test func aHeldNamespaceKeepsTheLinkOfADeadEngine() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            let host = try fixture.host()
+            // Nobody but the host network holds this namespace.
+            try host.raise(try fixture.request(host), sandbox: try makeNamespace())
+            #expect(shell("ip route get 8.8.8.8").contains("dev trocket0"))
+            #expect(try host.verify() == [])
+            try host.lower()
+            fixture.remove()
+        }
+    }
+
+    @Test func whatIsWantedCanChange() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            let host = try fixture.host()
+            var request = try fixture.request(host)
+            try host.block(request)
+            #expect(host.installed.link == nil && shell("nft list ruleset").contains("flags owner"))
+            try host.raise(request, sandbox: try makeNamespace())
+            request.guardLifetime = .persistent
+            try host.update(request)
+            #expect(!shell("nft list ruleset").contains("flags owner"))
+            request.domestic = [Prefix("1.0.1.0/24")!, Prefix("2001:250::/35")!]
+            try host.update(request)
+            #expect(shell("ip route get 1.0.1.9").contains("dev eth0"))
+            #expect(shell("ip route get 1.0.1.9 ipproto udp dport 53").contains("dev trocket0"))
+            #expect(shell("ip -6 route get 2001:250::9").contains("dev eth0"))
+            #expect(shell("ip route get 1.0.2.9").contains("dev trocket0"))
+            #expect(shell("nft list set inet trocket_guard domestic4").contains("1.0.1.0/24"))
+            request.domestic = []
+            request.guardLifetime = .worker
+            try host.update(request)
+            #expect(shell("ip route get 1.0.1.9").contains("dev trocket0"))
+            try host.lower(keepingGuard: true)
+            #expect(shell("nft list ruleset").contains("trocket_guard"))
+            #expect(shell("ip -o link show trocket0").contains("does not exist"))
+            try host.lower()
+            #expect(shell("nft list ruleset") == "")
+            fixture.remove()
+        }
+    }
+
+    @Test func aFailureHalfWayIsKnownAndUndone() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            let host = try fixture.host()
+            let request = try fixture.request(host, killSwitch: true)
+            let before = Fixture.state()
+            let foreign = try #require(Nftables(reachable: true))
+            try foreign.run("add table inet trocket_guard { flags owner; }", "making", "a table")
+            #expect(throws: FirewallError.self) { try host.raise(request, sandbox: try makeNamespace()) }
+            try host.lower()
+            try foreign.remove("trocket_guard")
+            #expect(Fixture.state() == before)
+            // The name is taken between survey and raising.
+            shell("ip link add trocket0 type bridge")
+            let error = #expect(throws: HostConflict.self) { try host.raise(request, sandbox: try makeNamespace()) }
+            #expect(error == .linkTaken(Reserved.link, kind: "bridge"))
+            try host.lower()
+            shell("ip link del trocket0")
+            #expect(Fixture.state() == before)
+            fixture.remove()
+        }
+    }
+
+    @Test func hostsThatSwitchIPv6OffForNewLinksStillGetItTakenIn() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            shell("sysctl -w net.ipv6.conf.default.disable_ipv6=1")
+            let host = try fixture.host()
+            try host.raise(try fixture.request(host), sandbox: try makeNamespace())
+            #expect(shell("ip -6 route get 2606:4700::1").contains("dev trocket0"))
+            try host.lower()
+            fixture.remove()
+        }
+    }
+
+    @Test func fiftyRoundsLeaveNothing() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            let host = try fixture.host()
+            let request = try fixture.request(host)
+            let before = Fixture.state()
+            let descriptors = try Directory("/proc/self/fd").names().count
+            for _ in 0..<50 {
+                try host.raise(request, sandbox: try makeNamespace())
+                try host.lower()
+            }
+            #expect(Fixture.state() == before)
+            #expect(try Directory("/proc/self/fd").names().count == descriptors)
+            fixture.remove()
+        }
+    }
+}

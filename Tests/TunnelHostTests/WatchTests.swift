@@ -1,0 +1,78 @@
+// Answering changes: repaired soon, never at full speed, the plan following the networks the host is on.
+
+import Addressing
+import Linux
+import NamespaceSupport
+import NetworkPlan
+import Testing
+
+@testable import TunnelHost
+
+@Suite(.enabled(if: canMakeNamespaces, "making network namespaces needs root"))
+struct WatchTests {
+    @Test func changesAreAnswered() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            let host = try fixture.host()
+            let loop = try EventLoop()
+            try host.raise(try fixture.request(host, killSwitch: true), sandbox: try makeNamespace())
+            var reports: [NetworkReport] = []
+            try host.watch(on: loop) { reports.append($0) }
+
+            func answer(_ command: String) throws -> NetworkReport? {
+                shell(command)
+                let deadline = Moment.now.adding(milliseconds: 10_000)
+                let count = reports.count
+                while reports.count == count, Moment.now < deadline { try loop.turn(timeout: 10_000) }
+                return reports.count > count ? reports[count] : nil
+            }
+
+            // The first change is answered at once, without waiting for a timer.
+            shell("ip rule del prio 7110 ipproto udp")
+            try loop.turn(timeout: 0)
+            #expect(reports.map(\.repair.drifts.count) == [1])
+            #expect(try answer("nft delete table inet trocket_guard")?.repair.drifts == [.guardMissing])
+
+            let moved = try #require(try answer("ip addr add 198.51.100.2/24 dev eth0"))
+            #expect(moved.onLinkChanged && !moved.uplinkChanged)
+            #expect(shell("ip rule").contains("7120:\tfrom all to 198.51.100.0/24 lookup main suppress_prefixlength 0"))
+            #expect(shell("nft list ruleset").contains("198.51.100.0/24"))
+
+            let rerouted = try #require(try answer("ip route replace default via 198.51.100.1"))
+            #expect(rerouted.uplinkChanged && rerouted.repair.drifts.isEmpty)
+
+            // Ten removals in a row are answered at most every 250 ms.
+            let first = Moment.now
+            let before = reports.count
+            while Moment.now.milliseconds(since: first) < 600 {
+                shell("ip rule del prio 7105")
+                try loop.turn(timeout: 50)
+            }
+            let most = Moment.now.milliseconds(since: first) / 250 + 1
+            #expect((1...most).contains(reports.count - before))
+            #expect(try answer("ip rule del prio 7115")?.failure == nil)
+            #expect(try host.verify() == [])
+            host.stopWatching()
+            try host.lower()
+            fixture.remove()
+        }
+    }
+
+    @Test func nothingWakesWhileNothingHappens() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            let host = try fixture.host()
+            let loop = try EventLoop()
+            try host.raise(try fixture.request(host), sandbox: try makeNamespace())
+            // A link that has just come up gets its link-local address on the kernel's own thread.
+            shell("sleep 2.5")
+            try host.watch(on: loop) { _ in Issue.record("news while nothing happened") }
+            let woken = Moment.now
+            try loop.turn(timeout: 1000)
+            #expect(Moment.now.milliseconds(since: woken) >= 990)
+            host.stopWatching()
+            try host.lower()
+            fixture.remove()
+        }
+    }
+}
