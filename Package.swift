@@ -131,6 +131,7 @@ let package = Package(
         tests("Linux"),
         tests("Logging", ["Linux"]),
         tests("Profiles", ["JSON", "ImportReport"]),
+        tests("Migrations", ["JSON", "ImportReport"], fixtures: true),
         tests("Transfer", ["Linux"], fixtures: true),
         tests("Commands", ["JSON"]),
         tests("Session", ["Commands"]),

@@ -35,9 +35,17 @@ enum HostileFields {
 
     /// Why a field may not stay; nil when it may.
     private static func reason(_ key: String, atTop: Bool) -> String? {
-        if key.hasSuffix("_path") || key.hasSuffix("_directory") { return "opens a file of this machine" }
+        if ends(key, "_path") || ends(key, "_directory") { return "opens a file of this machine" }
         if key == "name" { return atTop ? "makes an interface on this machine" : nil }
         return reasons[key]
+    }
+
+    /// `hasSuffix` by bytes: this runs for every member of every line.
+    private static func ends(_ key: String, _ suffix: StaticString) -> Bool {
+        let bytes = key.utf8
+        let count = suffix.utf8CodeUnitCount
+        guard bytes.count >= count else { return false }
+        return suffix.withUTF8Buffer { buffer in bytes.suffix(count).elementsEqual(buffer) }
     }
 
     /// Removes every hostile field from an object and from all objects in it, and reports each.

@@ -8,7 +8,7 @@ package enum ProfileShaper {
     /// Shapes a profile.
     /// - Throws: `ShapingError.noLines` when not one line can run.
     package static func shape(_ input: ShapingInput) throws(ShapingError) -> ShapedProfile {
-        let document = input.document.flatMap { $0.object == nil ? nil : $0 }
+        let document = input.document?.object.map(JSON.object)
         let groups = ProviderGroups(document)
         var dns = ProviderDNS(document?["dns"] ?? .null)
         let lines = Lines(input, groups: groups, resolvers: dns.directTags)
@@ -17,7 +17,7 @@ package enum ProfileShaper {
         let targets = RuleTargets(groups: groups, lines: lines.tagByOriginal, documentTags: input.documentTags)
         let sets = RuleSetTable(document: document, local: input.ruleSets)
         let conditions = RuleConditions(document: document, ruleSets: sets.available)
-        let route = ProviderRoute(document?["route"] ?? .null, targets: targets, conditions: conditions)
+        let route = ProviderRoute(document, targets: targets, conditions: conditions)
         dns.resolve(targets: targets, conditions: conditions, options: input.options)
         let names = sets.available.contains(ProfileTag.domesticNames)
         let addresses = sets.available.contains(ProfileTag.domesticAddresses)

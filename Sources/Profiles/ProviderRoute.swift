@@ -49,7 +49,9 @@ struct ProviderRoute {
         "disable_tcp_keep_alive", "tcp_keep_alive", "tcp_keep_alive_interval", "udp_fragment", "domain_resolver",
     ]
 
-    init(_ route: JSON, targets: RuleTargets, conditions: RuleConditions) {
+    init(_ document: JSON?, targets: RuleTargets, conditions: RuleConditions) {
+        let route = document?["route"] ?? .null
+        keepExcludedAddresses(document?["inbounds"] ?? .null)
         for (at, rule) in route["rules"].listed.enumerated() {
             add(rule, place: "route.rules[\(at)]", targets: targets, conditions: conditions)
         }
@@ -65,12 +67,33 @@ struct ProviderRoute {
         }
     }
 
+    /// What the provider's TUN left out goes direct. As a rule: in a TUN, any such address makes this machine's services
+    /// unreachable from outside (measured).
+    private mutating func keepExcludedAddresses(_ inbounds: JSON) {
+        for (at, inbound) in inbounds.listed.enumerated() where inbound["type"] == "tun" {
+            let excluded = inbound["route_exclude_address"].listed.filter { $0.string?.contains("/") == true }
+            guard !excluded.isEmpty else { continue }
+            rules.append(["ip_cidr": .array(excluded), "action": "route", "outbound": .string(ProfileTag.direct)])
+            changes.append(
+                Change(
+                    place: "inbounds[\(at)].route_exclude_address", what: "→ route rule to \(ProfileTag.direct)",
+                    reason: "the tunnel brings its own inbounds"))
+        }
+    }
+
     private mutating func add(_ rule: JSON, place: String, targets: RuleTargets, conditions: RuleConditions) {
         func remove(_ reason: String) { changes.append(Change(place: place, what: "removed", reason: reason)) }
         guard let object = rule.object else { return remove("no rule") }
         switch conditions.judge(object) {
         case .impossible(let reason), .unsound(let reason): remove(reason)
-        case .kept(.object(let kept)): act(kept, place: place, targets: targets)
+        case .kept(.object(let kept)):
+            if kept["domain_regex"] != object["domain_regex"] {
+                changes.append(
+                    Change(
+                        place: place + ".domain_regex", what: "expression removed",
+                        reason: "the engine cannot compile it"))
+            }
+            act(kept, place: place, targets: targets)
         case .kept: remove("no rule")
         }
     }

@@ -60,15 +60,33 @@ struct RuleConditions {
             if inverted { return .unsound("its inbound is replaced") }
             kept.removeValue(forKey: "inbound")
         }
+        if let why = keepUsable(&kept, inverted: inverted) { return lost(why) }
+        return .kept(.object(kept))
+    }
+
+    /// The conditions of which one is enough.
+    private static let destinations = [
+        "domain", "domain_suffix", "domain_keyword", "domain_regex", "ip_cidr", "ip_is_private", "rule_set",
+    ]
+
+    /// Takes out rule-sets that cannot be had and expressions that cannot be compiled.
+    /// - Returns: why the rule goes: nothing of its destination is left, or its meaning would turn.
+    private func keepUsable(_ rule: inout JSONObject, inverted: Bool) -> String? {
+        var why: String?
         if let sets = rule["rule_set"], !sets.isNull, sets != [] {
             let had = sets.listed.filter { ruleSets.contains($0.string ?? "") }
-            if had.isEmpty { return lost("names only rule-sets that cannot be had") }
             if had.count < sets.listed.count {
-                if inverted { return .unsound("names a rule-set that cannot be had") }
-                kept["rule_set"] = .array(had)
+                why = "names a rule-set that cannot be had"
+                rule["rule_set"] = had.isEmpty ? Optional.none : JSON.array(had)
             }
         }
-        return .kept(.object(kept))
+        if let value = rule["domain_regex"], let (kept, _) = Expressions.unsupported(in: value) {
+            why = "has an expression the engine cannot compile"
+            rule["domain_regex"] = kept.isEmpty ? Optional.none : JSON.array(kept)
+        }
+        guard let why else { return nil }
+        let isLeft = Self.destinations.contains { rule[$0].map(Self.isSet) ?? false }
+        return isLeft && !inverted ? nil : why
     }
 
     private func judgeLogical(_ rule: JSONObject) -> Verdict {

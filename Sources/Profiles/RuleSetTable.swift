@@ -38,13 +38,39 @@ struct RuleSetTable {
                 forget(tag, nil, "an inline rule-set without rules is refused", place)
                 return
             }
-            inline[tag] = ["type": "inline", "tag": .string(tag), "rules": .array(rules)]
+            let kept = rules.enumerated().compactMap { usable($1, place: "\(place).rules[\($0)]") }
+            guard !kept.isEmpty else { return forget(tag, nil, "no rule of it can be used", place) }
+            inline[tag] = ["type": "inline", "tag": .string(tag), "rules": .array(kept)]
             available.insert(tag)
         } else if type == "remote" {
             forget(tag, definition["url"].string, "not downloaded", place)
         } else {
             forget(tag, nil, "opens a file of this machine", place)
         }
+    }
+
+    /// A rule of an inline set without expressions the engine cannot compile; nil when it must go.
+    private mutating func usable(_ rule: JSON, place: String) -> JSON? {
+        guard var object = rule.object else { return nil }
+        if object["type"] == "logical" {
+            let parts = object["rules"]?.listed ?? []
+            let kept = parts.enumerated().compactMap { usable($1, place: "\(place).rules[\($0)]") }
+            if kept.isEmpty || (kept.count < parts.count && (object["mode"] == "and" || object["invert"] == true)) {
+                return nil
+            }
+            object["rules"] = .array(kept)
+            return .object(object)
+        }
+        guard let value = object["domain_regex"], let (kept, _) = Expressions.unsupported(in: value) else {
+            return rule
+        }
+        changes.append(
+            Change(
+                place: place + ".domain_regex", what: "expression removed", reason: "the engine cannot compile it"))
+        object["domain_regex"] = kept.isEmpty ? Optional.none : JSON.array(kept)
+        let names = ["domain", "domain_suffix", "domain_keyword", "domain_regex", "ip_cidr"]
+        let isLeft = names.contains { object[$0].map(RuleConditions.isSet) ?? false }
+        return isLeft && object["invert"] != true ? .object(object) : nil
     }
 
     private mutating func forget(_ tag: String, _ url: String?, _ reason: String, _ place: String) {

@@ -165,4 +165,33 @@ import Testing
             #expect(shaped.changed(place), "\(place)")
         }
     }
+
+    @Test func oneOfSeveralConditionsIsEnough() throws {
+        let shaped = try shape(
+            """
+            {\(outbounds), "inbounds": [{"type": "tun", "tag": "t", "route_exclude_address": ["192.0.2.0/24"]}],
+             "route": {"rule_set": [
+               {"tag": "in", "rules": [{"domain_regex": ["^ok$", "(?<=a)b"]}, {"domain_regex": "(?=x)"}]}], "rules": [
+              {"rule_set": "lost", "domain": "a", "outbound": "HK"}, {"domain_regex": ["(?!x)", "b$"], "outbound": "HK"},
+              {"domain_regex": "(?!x)", "port": 1, "outbound": "HK"}, {"rule_set": "in", "outbound": "HK"},
+              {"domain_regex": ["(?!x)", "b$"], "invert": true, "outbound": "DIRECT"}
+            ]}}
+            """)
+        #expect(
+            shaped.providerRules == [
+                ["ip_cidr": ["192.0.2.0/24"], "action": "route", "outbound": "direct"],
+                ["domain": "a", "action": "route", "outbound": "HK"],
+                ["domain_regex": ["b$"], "action": "route", "outbound": "HK"],
+                ["rule_set": "in", "action": "route", "outbound": "HK"],
+            ])
+        #expect(shaped.profile["route"]["rule_set"].listed.last?["rules"] == [["domain_regex": ["^ok$"]]])
+    }
+
+    @Test(arguments: [
+        ("^a.*[^]x-z]+?\\.com$", true), ("(?i)a(?:b|c){2,3}", true), ("(?P<n>a)", true), ("\\d\\x41\\p{Han}", true),
+        ("a{,2}", true), ("[[:alpha:]]", true), ("", true), ("(?=a)", false), ("(?<!a)b", false), ("(a)\\1", false),
+        ("a++", false), ("*a", false), ("(a", false), ("a)", false), ("[a", false), ("\\Z", false), ("a\\", false),
+        ("a{1001}", false), ("(?>a)", false), ("\\h", false), ("a{2}{3}", false),
+    ])
+    func expressions(_ text: String, _ accepted: Bool) { #expect(Expressions.accepts(text) == accepted) }
 }
