@@ -105,7 +105,7 @@ let doers: [Target] = [
 
 let programs: [Target] = [
     program("trocket-controller", ["Controller", "Linux"]),
-    program("trocket-tunnel", ["Worker"]),
+    program("trocket-tunnel", ["Worker", "Linux"]),
 ]
 
 let package = Package(

@@ -4,6 +4,8 @@
 package enum CommandProtocol {
     /// What `v` must be in a request, and `protocol` is in the answer to `hello`.
     package static let version = 1
+    /// The release both programs are of.
+    package static let release = "0.1.0"
     /// The longest line either side accepts, in bytes, without its line feed.
     package static let frameLimit = 65_536
     /// Connections the worker serves at one time.

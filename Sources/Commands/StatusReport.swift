@@ -11,12 +11,12 @@ package enum TunnelState: String, Hashable, Sendable, CaseIterable {
 package enum ConnectStage: String, Hashable, Sendable, CaseIterable {
     /// The engine starts and makes its sandbox; the host is untouched.
     case engine
-    /// The link into the sandbox is made; the guard is up.
+    /// Guard, link into the sandbox, routes and rules are put in place.
     case link
-    /// The inside of the sandbox is set up.
+    /// The inside of the sandbox is set up, and the engine gets ready.
     case sandbox
-    /// Routes and rules are put in place and read back.
-    case routes
+    /// Everything is read back.
+    case verify
     /// Waiting before the engine is started again.
     case waiting
 }

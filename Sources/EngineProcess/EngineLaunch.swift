@@ -72,10 +72,10 @@ package struct EngineLaunch: Sendable {
         request.deniedCalls = DeniedCalls.engine
         request.limits = [(ResourceLimit.coreSize.rawValue, 0, 0)]
         if asOwnUser {
-            request.limits += [
-                (ResourceLimit.openFiles.rawValue, Self.openFiles, Self.openFiles),
-                (ResourceLimit.processes.rawValue, Self.processes, Self.processes),
-            ]
+            for (resource, value) in [(ResourceLimit.openFiles, Self.openFiles), (.processes, Self.processes)] {
+                let value = min(value, ThisProcess.hardLimit(resource))
+                request.limits.append((resource.rawValue, value, value))
+            }
         }
         guard let ruleset = try Landlock.ruleset(rules) else { return try ChildProcess(starting: request) }
         request.landlock = ruleset.number

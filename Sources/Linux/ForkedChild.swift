@@ -47,12 +47,23 @@ package enum ThisProcess {
         try check(cl_set_dumpable(on ? 1 : 0), "forbidding to be traced")
     }
 
+    /// Leaves the session and process group of whoever started us. Corresponds to setsid(2).
+    package static func beginSession() { _ = cl_setsid() }
+
     /// The name in process lists, at most 15 bytes.
     package static func setName(_ name: String) { _ = cl_set_name(name) }
 
-    /// Sets a soft and hard limit. Corresponds to setrlimit(2).
+    /// Sets soft and hard limit to a value, or to the hard limit in force where that is lower. Corresponds to setrlimit(2).
     package static func limit(_ resource: ResourceLimit, to value: UInt64) throws(SystemCallError) {
+        let value = min(value, hardLimit(resource))
         try check(cl_set_limit(resource.rawValue, value, value), "limiting", "\(resource)")
+    }
+
+    /// The hard limit in force. Corresponds to getrlimit(2).
+    package static func hardLimit(_ resource: ResourceLimit) -> UInt64 {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(UInt32(resource.rawValue)), &limit) == 0 else { return 0 }
+        return UInt64(limit.rlim_max)
     }
 }
 

@@ -68,6 +68,30 @@ package struct Directory: ~Copyable {
         try self.init(path)
     }
 
+    /// Opens a place for looking at only, whatever it is. Corresponds to open(2) with O_PATH.
+    package static func openPlace(_ path: String) throws(SystemCallError) -> Descriptor {
+        Descriptor(
+            owning: try checkErrno("opening", path) { Glibc.open(path, Int32(CL_O_PATH) | O_CLOEXEC) })
+    }
+
+    /// Makes a directory and those above it where they are not there yet, then opens it. For paths root has named.
+    package init(makingAll path: String, mode: UInt32) throws(SystemCallError) {
+        var at = ""
+        for part in path.split(separator: "/") {
+            at += "/" + part
+            // chmod, for the process's file mask takes from what mkdir is given.
+            if mkdir(at, mode) == 0 { _ = chmod(at, mode) }
+        }
+        try self.init(path)
+    }
+
+    /// Gives this directory to a user and group with this mode. Corresponds to fchown(2) and fchmod(2).
+    package borrowing func give(to user: UInt32, group: UInt32, mode: UInt32) throws(SystemCallError) {
+        try check(cl_change_owner(descriptor.number, user, group), "giving away", path)
+        // After the owner, for changing that clears the set-group-id bit.
+        try setMode(mode)
+    }
+
     /// Opens a file beneath this directory.
     package borrowing func open(
         _ name: String, flags: Int32 = O_RDONLY, mode: UInt32 = 0o600

@@ -1,6 +1,7 @@
 // AF_UNIX stream sockets: listening, connecting, who the peer is, and descriptors sent along. See unix(7).
 
 import CLinux
+import Glibc
 
 /// Who is at the other end of a socket, as the kernel recorded it at connect(2).
 package struct PeerCredentials: Hashable, Sendable {
@@ -40,6 +41,14 @@ package enum UnixSocket {
     package static func listen(_ path: String, mode: UInt32, backlog: Int32 = 128) throws(SystemCallError) -> Descriptor
     {
         Descriptor(owning: try check(cl_unix_listen(path, mode, backlog), "listening on", path))
+    }
+
+    /// Whether a descriptor is a listening AF_UNIX stream socket.
+    package static func isListening(_ descriptor: Int32) -> Bool { cl_is_unix_listener(descriptor) == 1 }
+
+    /// Gives a socket's file to a user and group, in a directory that only root can write. Corresponds to lchown(2).
+    package static func give(_ path: String, to user: UInt32, group: UInt32) throws(SystemCallError) {
+        try checkErrno("giving away", path) { lchown(path, user, group) }
     }
 
     /// A connected, blocking stream socket.

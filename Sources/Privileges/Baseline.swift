@@ -31,6 +31,12 @@ package struct Inheritance: Sendable {
         return kept
     }
 
+    /// Closes every descriptor from 3 on but one, in a copy of this process.
+    package static func closeAll(but kept: Int32) throws(SystemCallError) {
+        if kept > 3 { try check(cl_close_range(3, UInt32(kept) - 1, 0), "closing descriptors") }
+        try check(cl_close_range(UInt32(kept) + 1, UInt32.max, 0), "closing descriptors")
+    }
+
     /// sd_listen_fds(3): LISTEN_FDS descriptors from 3 on, meant for the process LISTEN_PID.
     private static func passedSockets() -> [Int32] {
         guard let count = environment("LISTEN_FDS").flatMap({ Int32($0) }), (1...8).contains(count),

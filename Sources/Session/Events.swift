@@ -37,9 +37,9 @@ package enum SessionEvent: Hashable, Sendable {
 
     // MARK: From the host's network
 
-    /// The link is made and the guard is up.
+    /// Link, guard, routes and rules are in place.
     case linkReady
-    /// Routes and rules are in place and were read back.
+    /// The whole plan was read back.
     case planApplied
     /// Something on the way failed though the engine runs.
     case stepFailed(Failure)
@@ -58,11 +58,11 @@ package enum SessionEffect: Hashable, Sendable {
     case startEngine
     /// End the engine, if one runs.
     case stopEngine
-    /// Choose addresses, put up the guard, make the link into the new namespace.
+    /// Put up the guard, make the link into the new namespace, then routes and rules, in place of what was there.
     case makeLink
     /// Have the engine host set up the inside.
     case wireSandbox
-    /// Put the whole plan in place and read it back.
+    /// Bring the plan in line with what is wanted now, and read it back.
     case applyPlan
     /// Bring the host back to what it was; the guard stays where asked.
     case undo(keepingGuard: Bool)

@@ -115,25 +115,21 @@ extension Session {
 
     /// Goes on with whatever the finished steps allow.
     private mutating func advance(_ done: Progress) -> [SessionEffect] {
-        guard phase.stage != nil else { return [] }
-        let before = progress
+        guard phase.stage != nil, !progress.contains(done) else { return [] }
         progress.formUnion(done)
-        if done == .namespace {
-            policy = policy == .full ? .full : .guarded
+        switch done {
+        case .namespace:
+            policy = .full
             show(.link)
             return [.makeLink]
-        }
-        let readyToWire: Progress = [.namespace, .link, .engine]
-        if !before.isSuperset(of: readyToWire) && progress.isSuperset(of: readyToWire) {
+        case .link:
             show(.sandbox)
             return [.wireSandbox]
-        }
-        if done == .wiring {
-            show(.routes)
-            policy = .full
+        default:
+            guard progress.isSuperset(of: [.link, .wiring, .engine]) else { return [] }
+            show(.verify)
             return [.applyPlan]
         }
-        return []
     }
 
     private mutating func show(_ stage: ConnectStage) {
@@ -145,7 +141,7 @@ extension Session {
     }
 
     private mutating func planApplied() -> [SessionEffect] {
-        guard phase.stage == .routes else { return [] }
+        guard phase.stage == .verify else { return [] }
         phase = .connected
         return settle()
     }

@@ -65,9 +65,9 @@ package enum Phase: Hashable, Sendable {
 package enum Policy: Hashable, Sendable {
     /// The host is as it was; everything passes.
     case open
-    /// Nothing passes but local networks, inbound sessions and the engine.
+    /// Nothing passes but local networks, inbound sessions and the engine: what a tunnel that is gone has left.
     case guarded
-    /// The whole plan: what is not local goes into the tunnel; where nobody answers in it, it is refused.
+    /// The whole plan with the guard: what is not local goes into the tunnel; where nobody answers in it, it is refused.
     case full
 }
 

@@ -1,6 +1,11 @@
 // The program `trocket-tunnel`: wiring only.
 
+import Linux
+import Worker
+
 @main
 struct Main {
-    static func main() {}
+    static func main() {
+        exitProcess(WorkerProgram.run(Array(CommandLine.arguments.dropFirst())))
+    }
 }

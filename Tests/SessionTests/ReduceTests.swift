@@ -30,20 +30,25 @@ private func connected(_ intent: Intent = intent) -> Session {
         #expect(session.phase == .connecting(.engine))
         #expect(session.policy == .open, "the host is untouched until there is a sandbox")
         #expect(session.reduce(.namespaceReady) == [.makeLink])
-        #expect(session.policy == .guarded)
-        #expect(session.reduce(.linkReady) == [])
-        #expect(session.reduce(.engineReady) == [.wireSandbox])
-        #expect(session.reduce(.sandboxWired) == [.applyPlan])
         #expect(session.policy == .full)
+        #expect(session.reduce(.linkReady) == [.wireSandbox])
+        #expect(session.phase == .connecting(.sandbox))
+        #expect(session.reduce(.engineReady) == [])
+        #expect(session.reduce(.sandboxWired) == [.applyPlan])
+        #expect(session.phase == .connecting(.verify))
         #expect(session.reduce(.planApplied) == [.answerConnect(nil)])
         #expect(session.phase == .connected)
     }
 
-    @Test func theEngineMayBeReadyBeforeTheLink() {
-        let (session, effects) = after(
-            .connect(intent), .engineStarted, .engineReady, .namespaceReady, .linkReady)
-        #expect(effects == [.wireSandbox])
-        #expect(session.phase == .connecting(.sandbox))
+    @Test func stepsMayComeInAnyOrderAndTwice() {
+        let (_, early) = after(
+            .connect(intent), .engineStarted, .engineReady, .namespaceReady, .linkReady, .sandboxWired)
+        #expect(early == [.applyPlan])
+        let (_, late) = after(
+            .connect(intent), .engineStarted, .namespaceReady, .linkReady, .sandboxWired, .engineReady)
+        #expect(late == [.applyPlan])
+        let (_, twice) = after(.connect(intent), .engineStarted, .namespaceReady, .namespaceReady)
+        #expect(twice == [])
     }
 
     @Test func aFailedFirstConnectionLeavesTheHostAsItWas() {
@@ -74,7 +79,7 @@ private func connected(_ intent: Intent = intent) -> Session {
         #expect(session.policy == .full)
         _ = session.reduce(.engineReady)
         #expect(session.reduce(.linkReady) == [.wireSandbox])
-        _ = session.reduce(.sandboxWired)
+        #expect(session.reduce(.sandboxWired) == [.applyPlan])
         _ = session.reduce(.planApplied)
         #expect(session.phase == .connected)
         #expect(session.restarts == 1)

@@ -1,0 +1,120 @@
+// One connection of the command socket.
+
+internal import Commands
+internal import JSON
+internal import Linux
+
+/// A connected peer, what it has sent so far, and what it has not read yet.
+final class Client {
+    let socket: Descriptor
+    let peer: PeerCredentials
+    var token: EventLoop.Token?
+    /// When it last sent something or was answered.
+    var lastActive: Moment
+    /// Requests that will be answered later.
+    var waiting = 0
+    private(set) var isSubscribed = false
+    private(set) var isClosed = false
+    private var reader = FrameReader()
+    private var unsent: [UInt8] = []
+    private var eventToken = 0
+    private var dropped = 0
+    /// The newest state a slow reader has not got yet.
+    private var latest: StatusReport?
+
+    /// Bytes a peer may leave unread before it is dropped.
+    private static let unsentLimit = 512 * 1024
+    /// Bytes taken from one peer in one turn of the loop, so that the others get theirs.
+    private static let turnLimit = 4096
+
+    init(_ socket: consuming Descriptor, peer: PeerCredentials) {
+        self.socket = socket
+        self.peer = peer
+        lastActive = .now
+    }
+
+    /// Whether it may be dropped for a new connection when all places are taken.
+    var isIdle: Bool { waiting == 0 && !isSubscribed }
+    /// Whether there is something to be sent when it can take it.
+    var wantsToWrite: Bool { !unsent.isEmpty }
+
+    /// What one turn of reading gave.
+    enum Arrival {
+        case lines([[UInt8]])
+        case ended
+        case broken(FrameError)
+    }
+
+    /// Reads a bounded amount.
+    func read() -> Arrival {
+        switch try? readSome(socket.number, limit: Self.turnLimit) {
+        case .bytes(let bytes)?:
+            lastActive = .now
+            do { return .lines(try reader.append(bytes)) } catch { return .broken(error) }
+        case .wouldBlock?: return .lines([])
+        case .end?, nil: return .ended
+        }
+    }
+
+    /// Queues a message and sends what the peer takes. A peer that does not read is closed.
+    func send(_ message: JSON) {
+        guard !isClosed else { return }
+        unsent += Frame.encode(message)
+        flush()
+        if unsent.count > Self.unsentLimit { isClosed = true }
+    }
+
+    /// Sends a reply with a descriptor, which needs the peer to have read everything before it.
+    func send(_ reply: Reply, descriptor: Int32) {
+        guard !isClosed else { return }
+        let bytes = Frame.encode(reply.json)
+        flush()
+        guard unsent.isEmpty,
+            let sent = try? UnixSocket.send(socket.number, bytes, descriptors: [descriptor]), sent > 0
+        else {
+            isClosed = true
+            return
+        }
+        unsent = Array(bytes[sent...])
+    }
+
+    /// Sends what waits, as far as the peer takes it.
+    func flush() {
+        while !unsent.isEmpty, !isClosed {
+            do {
+                guard let sent = try UnixSocket.send(socket.number, unsent) else { return }
+                unsent.removeFirst(sent)
+            } catch { isClosed = true }
+        }
+        guard unsent.isEmpty, let status = latest else { return }
+        latest = nil
+        event(status)
+    }
+
+    /// Begins to send the state.
+    func subscribe(_ status: StatusReport) {
+        isSubscribed = true
+        event(status)
+    }
+
+    /// Tells a subscriber of a new state. One that has not read the state before gets only the newest, and how many it
+    /// missed.
+    func tell(_ status: StatusReport) {
+        guard isSubscribed, !isClosed else { return }
+        if wantsToWrite {
+            if latest != nil { dropped += 1 }
+            latest = status
+        } else {
+            event(status)
+        }
+    }
+
+    private func event(_ status: StatusReport) {
+        eventToken += 1
+        let event = StateEvent(token: eventToken, dropped: dropped, status: status)
+        dropped = 0
+        send(event.json)
+    }
+
+    func close() { isClosed = true }
+}

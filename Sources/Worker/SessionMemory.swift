@@ -1,0 +1,83 @@
+// What the worker remembers beyond its own life: a tunnel that is wanted with the kill switch on, and who likes the kill
+// switch.
+
+internal import JSON
+internal import Linux
+internal import Logging
+internal import Session
+
+/// The file `session.json` in the worker's runtime directory.
+final class SessionMemory {
+    private static let name = "session.json"
+    private static let version = 1
+
+    private let directory: Directory
+    private let owner: UInt32
+    private let log: Log
+    private let boot: String
+    /// What is wanted; nil when nothing is.
+    private(set) var wanted: Intent?
+    /// The kill switch as each user left it.
+    private var killSwitches: [UInt32: Bool] = [:]
+    /// The user the last tunnel belonged to, who may read the engine's log.
+    private(set) var lastOwner: UInt32?
+
+    /// Reads what is there; a torn or foreign file is said and then replaced at the next change.
+    init(in directory: consuming Directory, owner: UInt32, log: Log) {
+        self.directory = directory
+        self.owner = owner
+        self.log = log
+        boot = ((try? KernelFile.read("/proc/sys/kernel/random/boot_id")) ?? nil) ?? ""
+        do {
+            guard let bytes = try self.directory.read(Self.name, owner: owner, limit: 65_536) else { return }
+            load(try JSON.parse(bytes))
+        } catch {
+            log(.error, "what was remembered cannot be read", ["file": Self.name, "error": "\(error)"])
+        }
+    }
+
+    private func load(_ document: JSON) {
+        guard document["version"].int == Self.version else { return }
+        lastOwner = document["lastOwner"].int.flatMap(UInt32.init(exactly:))
+        for member in document["killSwitches"].object?.members ?? [] {
+            if let user = UInt32(member.key), let on = member.value.bool { killSwitches[user] = on }
+        }
+        // A tunnel of another boot is gone with everything it had on the host.
+        guard document["boot"].string == boot,
+            let user = document["wanted"]["owner"].int.flatMap(UInt32.init(exactly:)),
+            let killSwitch = document["wanted"]["killSwitch"].bool
+        else { return }
+        wanted = Intent(owner: user, killSwitch: killSwitch)
+    }
+
+    /// The kill switch as a user left it; off for one never seen.
+    func killSwitch(of user: UInt32) -> Bool { killSwitches[user] ?? false }
+
+    /// A tunnel is wanted.
+    func remember(_ intent: Intent) {
+        wanted = intent
+        lastOwner = intent.owner
+        killSwitches[intent.owner] = intent.killSwitch
+        save()
+    }
+
+    /// No tunnel is wanted any more.
+    func forget() {
+        guard wanted != nil else { return }
+        wanted = nil
+        save()
+    }
+
+    private func save() {
+        var switches = JSONObject()
+        for (user, on) in killSwitches.sorted(by: { $0.key < $1.key }) { switches[String(user)] = .bool(on) }
+        let document: JSON = [
+            "version": .int(Self.version), "boot": .string(boot), "lastOwner": .optional(lastOwner),
+            "wanted": wanted.map { ["owner": .int($0.owner), "killSwitch": .bool($0.killSwitch)] } ?? .null,
+            "killSwitches": .object(switches),
+        ]
+        do { try directory.replace(Self.name, with: document.encoded(), mode: 0o600) } catch {
+            log(.error, "cannot remember what is wanted", ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,151 @@
+// The tunnel's effects on the host's network.
+
+internal import Addressing
+internal import Commands
+internal import EngineHost
+internal import Firewall
+internal import Linux
+internal import Logging
+internal import Netlink
+internal import NetworkPlan
+internal import Session
+internal import TunnelHost
+
+extension Tunnel {
+    /// Looks at the host, unless a tunnel is on it already, and asks the engine host for an engine.
+    func startEngine() {
+        do {
+            let survey = try self.survey ?? lookAtHost()
+            guard let intent = session.intent else { return }
+            generation += 1
+            let start = EngineStart(
+                generation: generation, owner: intent.owner, addresses: survey.addresses,
+                redirects: survey.firewall.isAvailable, hasIPv6: survey.hasIPv6)
+            if !channel.send(HostCall.start(start).json) { engineHostGone() }
+        } catch {
+            handle(.engineFailed(failure(error), upMilliseconds: upMilliseconds))
+        }
+    }
+
+    /// Finds out whether the tunnel can be had, and removes what a crash left; the guard of a kill switch stays.
+    private func lookAtHost() throws -> HostSurvey {
+        let seen = try network.survey()
+        if session.intent?.killSwitch == true, case .unavailable(let reason) = seen.firewall {
+            throw Failure(
+                .noFirewall, "The kill switch cannot be had: \(reason).",
+                remedy: "Connect without the kill switch, or load nf_tables, nft_ct and nft_reject_inet.")
+        }
+        if !seen.leftovers.isEmpty { try network.cleanUp(keepingGuard: session.wasBlocked) }
+        for prefix in seen.onLink.refused {
+            log(.warning, "a network is too wide to be local", ["network": prefix.description])
+        }
+        survey = seen
+        return seen
+    }
+
+    private func request(_ survey: HostSurvey) -> HostPlanRequest {
+        var request = survey.request(
+            engine: UserID(rawValue: accounts.engine), killSwitch: session.intent?.killSwitch ?? false,
+            sandboxHasNft: survey.firewall.isAvailable)
+        // The watch keeps the networks the host is on up to date.
+        if let known = network.request { request.onLink = known.onLink }
+        return request
+    }
+
+    /// Raises the whole plan into the namespace that has come.
+    func makeLink() {
+        guard let survey, let namespace else { return }
+        self.namespace = nil
+        do {
+            let wasUp = network.installed.link != nil
+            try network.raise(request(survey), sandbox: try namespace.duplicate())
+            if !wasUp { try network.watch(on: loop) { [unowned self] report in networkChanged(report) } }
+            handle(.linkReady)
+        } catch {
+            handle(.stepFailed(failure(error)))
+        }
+    }
+
+    /// Brings the plan in line with what is wanted, and reads it back.
+    func applyPlan() {
+        guard let survey else { return }
+        do {
+            try network.update(request(survey))
+            let repair = try network.repair()
+            isVerified = true
+            if repair.needsWiring { channel.send(HostCall.wire(generation: generation).json) }
+            handle(.planApplied)
+        } catch {
+            handle(.stepFailed(failure(error)))
+        }
+    }
+
+    /// Brings the host back to what it was.
+    func undo(keepingGuard: Bool) {
+        network.stopWatching()
+        do { try network.lower(keepingGuard: keepingGuard) } catch {
+            repaired.append("failed: \(error)")
+            log(.error, "the tunnel could not be taken down whole", ["error": "\(error)"])
+        }
+        do { repaired += try network.cleanUp(keepingGuard: keepingGuard) } catch {
+            repaired.append("failed: \(error)")
+            log(.error, "what was left could not be removed", ["error": "\(error)"])
+        }
+        handle(.undone)
+    }
+
+    private func networkChanged(_ report: NetworkReport) {
+        if let failure = report.failure {
+            isVerified = false
+            log(.error, "the network could not be put right", ["error": "\(failure)"])
+        } else if session.phase == .connected {
+            isVerified = true
+        }
+        if report.repair.needsWiring { channel.send(HostCall.wire(generation: generation).json) }
+        if report.uplinkChanged { log(.notice, "the way out of this machine changed") }
+        onChange()
+    }
+
+    /// Reads the plan back, for `status`.
+    func verifyNow() {
+        guard session.phase == .connected else { return }
+        let drifts = (try? network.verify()) ?? []
+        isVerified = drifts.isEmpty
+    }
+
+    /// An error of any module as a failure for people.
+    private func failure(_ error: any Error) -> Failure {
+        switch error {
+        case let failure as Failure: return failure
+        case let conflict as HostConflict:
+            let isSecond: Bool
+            if case .workerRunning = conflict { isSecond = true } else { isSecond = false }
+            return Failure(
+                isSecond ? .secondWorker : .taken, "Cannot connect: \(conflict.problem).",
+                remedy: conflict.remedy.asSentence)
+        case let drift as ReadBackError: return Failure(.notVerified, "\(drift)".asSentence)
+        case let error as NetlinkError:
+            return Failure(
+                .hostNetwork,
+                "The host's network could not be set up: \(error.operation) \(error.subject): "
+                    + "\(error.kernelText ?? error.errno.description).",
+                remedy: error.remedy?.asSentence)
+        case let error as FirewallError:
+            return Failure(
+                .hostNetwork, "The kill-switch table could not be set up: \(error.text).",
+                remedy: error.remedy?.asSentence)
+        default:
+            return Failure(
+                .hostNetwork, "The host's network could not be set up: \(error).",
+                remedy: "Look at the worker's log: trocket-controller logs --source worker.")
+        }
+    }
+}
+
+extension String {
+    /// With a capital letter and a full stop.
+    fileprivate var asSentence: String {
+        let text = prefix(1).uppercased() + dropFirst()
+        return text.hasSuffix(".") ? text : text + "."
+    }
+}

@@ -1,0 +1,171 @@
+// The tunnel: carries out what the state machine asks for, on the host's network and through the engine host.
+
+internal import Addressing
+internal import Commands
+internal import EngineHost
+internal import Linux
+internal import Logging
+internal import NetworkPlan
+internal import Session
+internal import TunnelHost
+
+/// One tunnel and the things it is made of.
+///
+/// Concurrency: one thread, on the worker's loop. Events that arise while effects are carried out wait in a queue.
+final class Tunnel {
+    /// Told after every change that can be seen in `status`.
+    var onChange: () -> Void = {}
+    /// Told when the worker is to end.
+    var onExit: () -> Void = {}
+
+    let loop: EventLoop
+    let network: HostNetwork
+    let channel: HostChannel
+    let memory: SessionMemory
+    let accounts: WorkerAccounts
+    let log: Log
+
+    private(set) var session: Session
+    private var queue: [SessionEvent] = []
+    private var isBusy = false
+    /// The number of the latest start of the engine; events of earlier ones are late.
+    var generation = 0
+    /// The host as it was seen before the tunnel was raised.
+    var survey: HostSurvey?
+    /// The namespace that came and has not been used yet.
+    var namespace: HeldNamespace?
+    var engine: (pid: Int32, api: APIReport)?
+    var since = Int(wallClock())
+    var connectedAt: Moment?
+    var confirmBy: Int?
+    var isVerified = false
+    var repaired: [String] = []
+    private var channelWatch: EventLoop.Token?
+    private var restartTimer: EventLoop.Token?
+    private var confirmTimer: EventLoop.Token?
+    var connectWaiters: [(Failure?) -> Void] = []
+    var disconnectWaiters: [([String]) -> Void] = []
+    var listingWaiters: [([String]) -> Void] = []
+    var logWaiters: [(Result<Int32, Failure>) -> Void] = []
+
+    init(
+        loop: EventLoop, network: HostNetwork, channel: HostChannel, memory: SessionMemory, accounts: WorkerAccounts,
+        log: Log
+    ) {
+        self.loop = loop
+        self.network = network
+        self.channel = channel
+        self.memory = memory
+        self.accounts = accounts
+        self.log = log
+        session = Session()
+    }
+
+    /// Cleans up after an earlier worker, and blocks again what it left blocked.
+    func begin() throws {
+        let guardLeft = try network.survey().guardLeft
+        let isClosed = guardLeft == .persistent
+        let removed = try network.cleanUp(keepingGuard: isClosed)
+        if !removed.isEmpty { log(.notice, "repaired what an earlier worker left", ["objects": "\(removed.count)"]) }
+        if isClosed {
+            let intent = memory.wanted ?? Intent(owner: memory.lastOwner ?? 0, killSwitch: true)
+            session = Session(blockedFor: intent, reason: Self.workerDied)
+            log(.warning, "the kill switch of an earlier worker is still closed", ["owner": "\(intent.owner)"])
+        } else {
+            memory.forget()
+        }
+        channelWatch = try loop.watch(channel.descriptor) { [unowned self] _ in hearEngineHost() }
+    }
+
+    private static let workerDied = Failure(
+        .workerDied, "The worker ended while the kill switch was on; nothing leaves this machine but local traffic.",
+        remedy: "Connect again, or disconnect to open the network.")
+
+    /// Stops listening to an engine host that has ended.
+    /// - Returns: false when that was known already.
+    func forgetEngineHost() -> Bool {
+        guard let channelWatch else { return false }
+        loop.cancel(channelWatch)
+        self.channelWatch = nil
+        return true
+    }
+
+    /// Takes in an event and does what follows from it.
+    func handle(_ event: SessionEvent) {
+        queue.append(event)
+        guard !isBusy else { return }
+        isBusy = true
+        let before = session
+        while !queue.isEmpty {
+            let event = queue.removeFirst()
+            let phase = session.phase
+            let effects = session.reduce(event)
+            if session.phase != phase { entered(session.phase) }
+            effects.forEach(perform)
+        }
+        isBusy = false
+        if session != before { onChange() }
+    }
+
+    private func entered(_ phase: Phase) {
+        if phase.state != .connecting || phase.stage == .engine { since = Int(wallClock()) }
+        connectedAt = phase == .connected ? .now : nil
+        if phase != .connected { isVerified = false }
+        var facts = phase.state.rawValue
+        if let stage = phase.stage { facts += " (\(stage.rawValue))" }
+        log(.info, facts, ["reason": phase.reason?.description ?? "none"])
+        if case .disconnected = phase {
+            engine = nil
+            survey = nil
+            namespace = nil
+        }
+    }
+
+    /// How long the tunnel has been up, in milliseconds.
+    var upMilliseconds: Int { connectedAt.map { Moment.now.milliseconds(since: $0) } ?? 0 }
+
+    private func perform(_ effect: SessionEffect) {
+        switch effect {
+        case .startEngine: startEngine()
+        case .stopEngine: if !channel.send(HostCall.stop.json) { engineHostGone() }
+        case .makeLink: makeLink()
+        case .wireSandbox:
+            if !channel.send(HostCall.wire(generation: generation).json) { engineHostGone() }
+        case .applyPlan: applyPlan()
+        case .undo(let keepingGuard): undo(keepingGuard: keepingGuard)
+        case .remember(let intent): memory.remember(intent)
+        case .forget: memory.forget()
+        case .scheduleRestart(let milliseconds):
+            if let restartTimer { loop.cancel(restartTimer) }
+            restartTimer = loop.after(milliseconds: milliseconds) { [unowned self] in handle(.restartDue) }
+        case .cancelRestart:
+            if let restartTimer { loop.cancel(restartTimer) }
+            restartTimer = nil
+        case .scheduleConfirm(let seconds):
+            confirmBy = Int(wallClock()) + seconds
+            confirmTimer = loop.after(milliseconds: seconds * 1000) { [unowned self] in handle(.confirmDue) }
+        case .cancelConfirm:
+            if let confirmTimer { loop.cancel(confirmTimer) }
+            confirmTimer = nil
+            confirmBy = nil
+        case .answerConnect(let failure):
+            let waiters = connectWaiters
+            connectWaiters = []
+            waiters.forEach { $0(failure) }
+        case .answerDisconnect:
+            let waiters = disconnectWaiters
+            disconnectWaiters = []
+            waiters.forEach { $0(repaired) }
+            repaired = []
+        case .exit: onExit()
+        }
+    }
+}
+
+/// An owned namespace descriptor behind a reference, for a place that is sometimes empty.
+final class HeldNamespace {
+    private let descriptor: Descriptor
+    init(_ number: Int32) { descriptor = Descriptor(owning: number) }
+    var number: Int32 { descriptor.number }
+    func duplicate() throws(SystemCallError) -> Descriptor { try descriptor.duplicate() }
+}

@@ -1,1 +1,0 @@
-// Worker: see specs/001-linux-vpn-client/plan.md for what this module holds.
