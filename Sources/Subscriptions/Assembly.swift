@@ -20,7 +20,10 @@ struct Assembly {
                 out.dropped.append(line)
             }
         }
-        let isInfo = messages(source.entries)
+        let names = source.entries.map { entry -> String in
+            if case .node(let fields) = entry.content { Self.name(fields) } else { "" }
+        }
+        let isInfo = messages(source.entries, names)
         var nodes: [ConvertedNode] = []
         for (index, entry) in source.entries.enumerated() {
             switch entry.content {
@@ -29,16 +32,16 @@ struct Assembly {
             case .notAMap: out.dropped.append(DroppedLine(name: "", type: nil, reason: .notAMap, detail: entry.place))
             case .node(let fields):
                 if isInfo[index] {
-                    out.info.append(Self.name(fields))
+                    out.info.append(names[index])
                     continue
                 }
                 do throws(Fault) {
-                    nodes.append(try NodeConverter.convert(fields, capabilities: capabilities))
+                    nodes.append(try NodeConverter.convert(fields, name: names[index], capabilities: capabilities))
                 } catch {
                     let type = NodeConverter.type(of: fields)
                     out.dropped.append(
                         DroppedLine(
-                            name: Self.name(fields), type: type.isEmpty ? nil : Names.short(type), reason: error.reason,
+                            name: names[index], type: type.isEmpty ? nil : Names.short(type), reason: error.reason,
                             field: error.field, detail: entry.place))
                 }
             }
@@ -51,15 +54,14 @@ struct Assembly {
 
     /// Which entries are messages. If all were, a pattern has misfired and all are lines, unless they stand at
     /// addresses where nobody runs a line: then the account has expired and there is nothing but messages.
-    private func messages(_ entries: [Entry]) -> [Bool] {
+    private func messages(_ entries: [Entry], _ names: [String]) -> [Bool] {
         var flags = Array(repeating: false, count: entries.count)
         var hasLine = false
         var hasRealServer = false
         for (index, entry) in entries.enumerated() {
             guard case .node(let fields) = entry.content else { continue }
             let server = (try? fields.text("server")) ?? nil
-            let name = Self.name(fields)
-            flags[index] = !name.isEmpty && InfoNodes.isInfo(name: name, server: server)
+            flags[index] = !names[index].isEmpty && InfoNodes.isInfo(name: names[index], server: server)
             if !flags[index] { hasLine = true }
             if let server, !InfoNodes.isPlaceholder(server) { hasRealServer = true }
         }
@@ -81,6 +83,7 @@ struct Assembly {
             names.append((tag, node.helper == nil ? nil : tags.tag(for: tag + "#stls")))
         }
         var flattened: [Notice] = []
+        var subjects: [LineIdentity.Subject] = []
         for (index, node) in nodes.enumerated() {
             if let fault = chains.faults[index] {
                 out.dropped.append(DroppedLine(name: node.name, type: node.type, reason: fault, field: "dialer-proxy"))
@@ -92,9 +95,10 @@ struct Assembly {
             }
             let detour = chains.target[index].map { names[$0].tag }
             append(node, tag: names[index].tag, helperTag: names[index].helper, detour: detour, to: &out)
+            subjects.append(LineIdentity.Subject(.object(node.outbound), through: node.helper.map(JSON.object)))
         }
         out.notices.append(contentsOf: flattened)
-        LineIdentity.assign(to: &out.lines, objects: LineIdentity.objects(out.outbounds + out.endpoints))
+        LineIdentity.assign(to: &out.lines, subjects)
     }
 
     private func append(

@@ -22,6 +22,17 @@ package enum LineIdentity {
         return identity.contains(".") && candidates.count > 1 ? nil : candidates.first
     }
 
+    /// The engine object of a line, and its ShadowTLS helper.
+    struct Subject {
+        let object: JSON
+        let through: JSON
+
+        init(_ object: JSON, through: JSON? = nil) {
+            self.object = object
+            self.through = through ?? .null
+        }
+    }
+
     /// Engine objects by tag.
     static func objects(_ list: [JSON]) -> [String: JSON] {
         var out: [String: JSON] = [:]
@@ -32,24 +43,35 @@ package enum LineIdentity {
         return out
     }
 
+    /// The subject of each line, found by its tag.
+    static func subjects(_ lines: [Line], _ objects: [String: JSON]) -> [Subject] {
+        lines.map { subject(objects[$0.tag] ?? .null, objects) }
+    }
+
+    /// An object with the ShadowTLS helper it dials through.
+    static func subject(_ object: JSON, _ objects: [String: JSON]) -> Subject {
+        let through = object["detour"].string.flatMap { objects[$0] }
+        return Subject(object, through: through?["type"] == "shadowtls" ? through : nil)
+    }
+
     /// Gives every line its identity.
-    /// - Parameter objects: the engine objects by tag, helpers included.
-    static func assign(to lines: inout [Line], objects: [String: JSON]) {
+    /// - Parameter subjects: one for each line.
+    static func assign(to lines: inout [Line], _ subjects: [Subject]) {
         var bases: [String] = []
         var count: [String: Int] = [:]
-        for line in lines {
-            let base = SHA256.hex(Array(key(objects[line.tag] ?? .null, objects).utf8), bytes: 8)
+        for subject in subjects {
+            let base = SHA256.hex(Array(key(subject).utf8), bytes: 8)
             bases.append(base)
             count[base, default: 0] += 1
         }
         var used: [String: Int] = [:]
-        for index in lines.indices {
+        for index in lines.indices where index < bases.count {
             let base = bases[index]
             guard count[base] ?? 0 > 1 else {
                 lines[index].identity = base
                 continue
             }
-            let detail = detail(objects[lines[index].tag] ?? .null, objects) + "\n" + lines[index].name
+            let detail = detail(subjects[index]) + "\n" + lines[index].name
             var identity = base + "." + SHA256.hex(Array(detail.utf8), bytes: 4)
             let repeated = used[identity, default: 0] + 1
             used[identity] = repeated
@@ -59,31 +81,27 @@ package enum LineIdentity {
     }
 
     /// Protocol, server, port and credential as one text.
-    static func key(_ object: JSON, _ objects: [String: JSON]) -> String {
-        let type = object["type"].string ?? ""
-        let (server, port) = address(object, objects)
-        return [type, server, port, credential(object, type)].joined(separator: "\u{1F}")
+    static func key(_ subject: Subject) -> String {
+        let type = subject.object["type"].string ?? ""
+        let (server, port) = address(subject)
+        return [type, server, port, credential(subject.object, type)].joined(separator: "\u{1F}")
     }
 
     /// What else tells two lines at one server apart: server name, transport, path and host.
-    static func detail(_ object: JSON, _ objects: [String: JSON]) -> String {
-        let transport = object["transport"]
+    static func detail(_ subject: Subject) -> String {
+        let transport = subject.object["transport"]
         let path =
             transport["path"].string.map { String($0.prefix { $0 != "?" }) } ?? transport["service_name"].string ?? ""
-        let host = transport["headers"]["Host"].listed.first?.string ?? transport["host"].listed.first?.string ?? ""
-        let helper = object["detour"].string.flatMap { objects[$0] } ?? .null
-        let name = object["tls"]["server_name"].string ?? helper["tls"]["server_name"].string ?? ""
+        let host =
+            transport["headers"]["Host"].listed.first?.string ?? transport["host"].listed.first?.string ?? ""
+        let name = subject.object["tls"]["server_name"].string ?? subject.through["tls"]["server_name"].string ?? ""
         return [name, transport["type"].string ?? "", path, host].map { $0.lowercased() }.joined(separator: "\u{1F}")
     }
 
     /// Where a line leads: its own server, or that of the ShadowTLS helper that dials for it.
-    static func address(_ object: JSON, _ objects: [String: JSON]) -> (server: String, port: String) {
-        var object = object
-        if object["server"].string == nil, let helper = object["detour"].string.flatMap({ objects[$0] }),
-            helper["type"].string == "shadowtls"
-        {
-            object = helper
-        }
+    static func address(_ subject: Subject) -> (server: String, port: String) {
+        var object = subject.object
+        if object["server"].string == nil, !subject.through.isNull { object = subject.through }
         if object["server"].string == nil, let peer = object["peers"].array?.first {
             let server = peer["address"].string ?? peer["server"].string ?? ""
             return (server.lowercased(), text(peer["port"]) + text(peer["server_port"]))

@@ -45,7 +45,8 @@ extension Subscription {
             line.tag = renamed[line.tag] ?? line.tag
             out.lines.append(line)
         }
-        LineIdentity.assign(to: &out.lines, objects: LineIdentity.objects(out.outbounds + out.endpoints))
+        let objects = LineIdentity.objects(out.outbounds + out.endpoints)
+        LineIdentity.assign(to: &out.lines, LineIdentity.subjects(out.lines, objects))
         let names = Set(missing.map { other.lines[$0].name })
         out.notices.append(contentsOf: other.notices.filter { $0.name.map(names.contains) ?? true })
         for text in other.info where !out.info.contains(text) { out.info.append(text) }
@@ -68,9 +69,9 @@ extension Subscription {
 
         init(_ lines: [Line], _ objects: [String: JSON]) {
             for (place, line) in lines.enumerated() {
-                let object = objects[line.tag] ?? .null
-                let key = LineIdentity.key(object, objects)
-                let more = key + "\u{1E}" + LineIdentity.detail(object, objects)
+                let subject = LineIdentity.subject(objects[line.tag] ?? .null, objects)
+                let key = LineIdentity.key(subject)
+                let more = key + "\u{1E}" + LineIdentity.detail(subject)
                 base.append(key)
                 detail.append(more)
                 names.append(line.name)

@@ -55,8 +55,11 @@ struct NodeConverter {
     }
 
     /// Converts a node.
+    /// - Parameter cleaned: its name, cleaned.
     /// - Throws: `Fault` when it cannot run.
-    static func convert(_ fields: Fields, capabilities: EngineCapabilities) throws(Fault) -> ConvertedNode {
+    static func convert(
+        _ fields: Fields, name cleaned: String, capabilities: EngineCapabilities
+    ) throws(Fault) -> ConvertedNode {
         var converter = NodeConverter(fields: fields, capabilities: capabilities)
         let type = type(of: fields)
         try converter.dispatch(type)
@@ -66,7 +69,6 @@ struct NodeConverter {
         }
         let dial = try converter.dialFields()
         let rawName = ((try? fields.text("name")) ?? nil) ?? ""
-        let cleaned = Names.cleaned(rawName)
         let shown = converter.port.map { "\(type) \(converter.server):\($0)" } ?? "\(type) \(converter.server)"
         let name = cleaned.isEmpty ? shown : cleaned
         return ConvertedNode(

@@ -25,7 +25,9 @@ extension NodeConverter {
 
     /// The name the profile gives the server in TLS.
     func statedServerName() throws(Fault) -> String? {
-        try fields.first("servername", "sni")?.trimmed
+        let type = outbound["type"]?.string
+        let isV2Ray = type == "vmess" || type == "vless"
+        return try (isV2Ray ? fields.first("servername", "sni") : fields.first("sni", "servername"))?.trimmed
     }
 
     /// The reality key when there is one; an empty one means ordinary TLS.

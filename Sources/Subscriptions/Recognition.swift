@@ -51,7 +51,7 @@ enum Recognition {
         do throws(JSONError) {
             json = try JSON.parse(text, dialect: .lenient)
         } catch {
-            if (try? Node.parse(yaml: text))?.mapping.map({ ClashDocument.recognises(Fields($0)) }) == true {
+            if (try? ClashRepair.parse(text))?.mapping.map({ ClashDocument.recognises(Fields($0)) }) == true {
                 return nil
             }
             throw SubscriptionError(.badJSON, "The answer begins like JSON, but \(error.problem).", line: error.line)
@@ -91,16 +91,16 @@ enum Recognition {
 
     /// An HTML or XML page. Nothing is looked for in it but its title.
     private static func page(_ text: [UInt8]) -> SubscriptionError {
-        let head = String(decoding: text.prefix(16_384), as: UTF8.self)
-        let lower = head.lowercased()
+        let head = text.prefix(16_384)
+        let lower = head.map(\.lowercase)
         var title = ""
-        if let start = lower.utf8.firstRange(of: "<title")?.upperBound,
-            let open = lower.utf8[start...].firstIndex(of: UInt8(ascii: ">")),
-            let end = lower.utf8[open...].firstRange(of: "</title")?.lowerBound
+        if let start = lower.firstRange(of: "<title")?.upperBound,
+            let open = lower[start...].firstIndex(of: UInt8(ascii: ">")),
+            let end = lower[open...].firstRange(of: "</title")?.lowerBound
         {
-            title = Names.short(String(Substring(lower.utf8[lower.utf8.index(after: open)..<end])))
+            title = Names.short(String(decoding: head[(open + 1)..<end], as: UTF8.self))
         }
-        let isHTML = lower.utf8.firstRange(of: "<html") != nil || lower.utf8.firstRange(of: "<!doctype html") != nil
+        let isHTML = lower.firstRange(of: "<html") != nil || lower.firstRange(of: "<!doctype html") != nil
         let what = isHTML ? "a web page" : "XML or HTML"
         return SubscriptionError(
             .notASubscription, title.isEmpty ? "The answer is \(what)." : "The answer is \(what) titled “\(title)”.",
@@ -116,7 +116,9 @@ enum Recognition {
             bytes = Array(String(decoding: bytes, as: UTF8.self).percentDecoded.utf8)
         }
         guard let decoded = Base64.decode(bytes), !decoded.isEmpty else { return nil }
-        return String(validating: YAMLText.withoutMark(decoded), as: UTF8.self) == nil ? nil : decoded
+        // Names in another encoding than UTF-8 must not cost the links.
+        let isText = String(validating: decoded, as: UTF8.self) != nil || decoded.firstRange(of: "://") != nil
+        return isText ? decoded : nil
     }
 
     // MARK: YAML and links
@@ -127,7 +129,7 @@ enum Recognition {
         if signs.hasLinks, !signs.hasNodes { return links(text) }
         let node: Node
         do throws(YAMLError) {
-            node = try Node.parse(yaml: text)
+            node = try ClashRepair.parse(text)
         } catch {
             if signs.hasLinks { return links(text) }
             guard signs.hasNodes || signs.looksLikeYAML || error.kind == .limit else { throw unknown() }
@@ -173,7 +175,10 @@ enum Recognition {
         private static let keys = ["proxies", "proxy", "proxy-providers"]
 
         init(_ text: [UInt8]) {
-            for line in text.split(separator: 0x0A) {
+            var rest = text[...]
+            while !rest.isEmpty {
+                let line = rest.prefix { $0 != 0x0A }
+                rest = rest[line.endIndex...].dropFirst()
                 guard let start = line.firstIndex(where: { !$0.isSpace }) else { continue }
                 let body = line[start...]
                 guard let colon = body.prefix(40).firstIndex(of: UInt8(ascii: ":")) else { continue }

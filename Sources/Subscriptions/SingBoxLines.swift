@@ -27,7 +27,7 @@ package struct SingBoxLines: Sendable {
                 continue
             }
             let name = Names.cleaned(tag)
-            let server = LineIdentity.address(object, objects).server
+            let server = LineIdentity.address(LineIdentity.subject(object, objects)).server
             let isInfo = InfoNodes.isInfo(name: name, server: server)
             candidates.append((object, name, isInfo, InfoNodes.isPlaceholder(server)))
         }
@@ -40,14 +40,14 @@ package struct SingBoxLines: Sendable {
                 out.infoTags.insert(tag)
                 continue
             }
-            let (server, port) = LineIdentity.address(candidate.object, objects)
+            let (server, port) = LineIdentity.address(LineIdentity.subject(candidate.object, objects))
             let first = port.prefix { $0.isWholeNumber }
             out.lines.append(
                 Line(
                     name: candidate.name.isEmpty ? server : candidate.name, tag: tag, type: type(candidate.object),
                     server: server, port: Int(first), multiplier: Multiplier.of(candidate.name), identity: ""))
         }
-        LineIdentity.assign(to: &out.lines, objects: objects)
+        LineIdentity.assign(to: &out.lines, LineIdentity.subjects(out.lines, objects))
         return out
     }
 

@@ -15,6 +15,16 @@ package struct YAMLError: Error, Hashable, CustomStringConvertible {
     package let problem: String
     /// The line, from 1.
     package let line: Int
+    /// The line where the construct begins that could not be finished, such as an open quote or brace; nil when
+    /// unknown.
+    package let start: Int?
+
+    init(kind: Kind, problem: String, line: Int, start: Int? = nil) {
+        self.kind = kind
+        self.problem = problem
+        self.line = line
+        self.start = start
+    }
 
     package var description: String { "line \(line): \(problem)" }
 }

@@ -87,8 +87,10 @@ private struct NodeBuilder {
     private static func failure(_ parser: UnsafeMutablePointer<yaml_parser_t>) -> YAMLError {
         // libyaml's sentences are constants; they never quote the text.
         let problem = parser.pointee.problem.map { String(cString: $0) } ?? "not YAML"
-        let (line, overflow) = Int(clamping: parser.pointee.problem_mark.line).addingReportingOverflow(1)
-        return YAMLError(kind: .syntax, problem: problem, line: overflow ? Int.max : line)
+        let line = Int(clamping: parser.pointee.problem_mark.line) &+ 1
+        let hasContext = parser.pointee.context != nil
+        let start = hasContext ? Int(clamping: parser.pointee.context_mark.line) &+ 1 : nil
+        return YAMLError(kind: .syntax, problem: problem, line: line, start: start)
     }
 
     private static func text(_ pointer: UnsafePointer<yaml_char_t>?, _ length: Int) -> String {

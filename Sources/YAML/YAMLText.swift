@@ -6,7 +6,7 @@ package enum YAMLText {
     /// with everything that is not UTF-8 replaced by U+FFFD. libyaml refuses a whole document for one such character
     /// (YAML 1.2, section 5.1). Line numbers do not change.
     package static func cleaned(_ bytes: [UInt8]) -> [UInt8] {
-        guard let first = bytes.firstIndex(where: { needsCare($0) }) else { return bytes }
+        guard let first = bytes.withUnsafeBufferPointer({ firstFlaw($0) }) else { return bytes }
         var out: [UInt8] = []
         out.reserveCapacity(bytes.count)
         out.append(contentsOf: bytes[..<first])
@@ -32,9 +32,20 @@ package enum YAMLText {
         return out
     }
 
-    /// The bytes without a byte-order mark in front.
-    package static func withoutMark(_ bytes: [UInt8]) -> [UInt8] {
-        bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+    /// The first place where something has to go; nil when the text is clean as it is, which is the usual case.
+    private static func firstFlaw(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+        var at = 0
+        while at < bytes.count {
+            if !needsCare(bytes[at]) {
+                at += 1
+                continue
+            }
+            guard bytes[at] >= 0x80 else { return at }
+            let length = sequenceLength(bytes, at)
+            guard length > 0, isAllowed(bytes, at) else { return at }
+            at += length
+        }
+        return nil
     }
 
     private static func needsCare(_ byte: UInt8) -> Bool {
