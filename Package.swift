@@ -87,7 +87,9 @@ let doers: [Target] = [
     module("Transfer", ["Linux", "CCurl", "CCurlShims", "CZlib"]),
     module("EngineControl", ["Linux", "JSON", "ImportReport", "EngineProcess", "Logging", "Transfer"]),
     module("Store", ["Linux", "JSON", "ImportReport", "Messages"]),
-    module("RuleSets", ["Linux", "JSON", "ImportReport", "EngineControl", "Transfer", "Profiles"]),
+    module(
+        "RuleSets",
+        ["Linux", "JSON", "ImportReport", "EngineControl", "Transfer", "Profiles", "Store", "Subscriptions"]),
     module(
         "Importing",
         [
@@ -143,5 +145,6 @@ let package = Package(
         tests("Privileges", ["Linux"]),
         tests("YAML"),
         tests("Subscriptions", ["JSON", "YAML", "ImportReport"], fixtures: true),
+        tests("RuleSets", ["Linux", "JSON", "EngineControl", "Transfer", "Profiles", "Store"]),
     ]
 )

@@ -1,5 +1,6 @@
 // Why the state directory cannot be used, in a code, a sentence and what to do about it.
 
+package import Linux
 package import Messages
 
 /// A failure of the state directory. Its texts name files, never what is in them.
@@ -79,4 +80,11 @@ package struct StoreError: Error, Hashable, Sendable {
         .noSubscription,
         Text("还没有导入订阅。", "No subscription has been imported."),
         remedy: Text("运行 `trocket-controller import 链接`。", "Run `trocket-controller import LINK`."))
+}
+
+extension StoreError {
+    /// A system call on the directory or something in it failed.
+    package static func cannotUse(_ path: String, _ error: SystemCallError) -> StoreError {
+        .unusable(path, error.description)
+    }
 }

@@ -1,1 +1,0 @@
-// Importing: see specs/001-linux-vpn-client/plan.md for what this module holds.

@@ -1,0 +1,73 @@
+// The last gate: the real engine checks and starts the profile; what it refuses is taken out, one thing a round.
+
+import EngineControl
+import ImportReport
+import JSON
+import Messages
+import Profiles
+import Transfer
+
+/// The engine's verdict on a draft.
+struct KernelGate {
+    /// Rounds of taking out; what is still refused then fails the import.
+    static let rounds = 20
+
+    let engine: EngineBinary
+    let client: HTTPClient
+    /// Called before each round.
+    let progress: (_ round: Int) -> Void
+
+    /// Shapes and checks until the engine takes the profile and starts with it.
+    /// - Throws: `ImportError` with `no-lines` or `kernel-rejected`, `EngineFailure` when the engine cannot be run.
+    func pass(_ draft: inout Draft) throws -> ShapedProfile {
+        var round = 0
+        while true {
+            let shaped: ShapedProfile
+            do throws(ShapingError) { shaped = try draft.shape() } catch { throw ImportError.noLinesLeft(draft) }
+            guard let words = try refusal(shaped.profile) else { return shaped }
+            round += 1
+            progress(round)
+            guard round <= Self.rounds, draft.remove(KernelComplaint(words), words, from: shaped.profile) else {
+                throw ImportError.kernelRejected(Scrubber.scrub(words, of: shaped.profile))
+            }
+        }
+    }
+
+    /// What the engine has against a profile; nil when it checks and starts. Loopback only, no TUN; it is ended at once.
+    private func refusal(_ profile: JSON) throws -> String? {
+        do throws(EngineFailure) { try engine.check(profile) } catch {
+            guard case .rejected(let words) = error else { throw error }
+            return words
+        }
+        do throws(EngineFailure) {
+            _ = try ThrowawayEngine(engine, client: client) { access in
+                var whole = EngineSettings(controlPort: access.controlPort, secret: access.secret, cacheFile: nil)
+                    .document
+                for member in profile.object?.members ?? [] { whole[member.key] = member.value }
+                return whole
+            }
+            return nil
+        } catch {
+            switch error {
+            case .ended(let words), .rejected(let words): return words
+            default: throw error
+            }
+        }
+    }
+}
+
+extension ImportError {
+    /// Every line was taken out.
+    fileprivate static func noLinesLeft(_ draft: Draft) -> ImportError {
+        let reasons = draft.rejected.prefix(3).compactMap(\.detail).joined(separator: "; ")
+        return ImportError(
+            .noLines,
+            Text(
+                "订阅里没有这个内核能用的线路" + (reasons.isEmpty ? "。" : ":\(reasons)。"),
+                "The subscription holds no line this engine can use" + (reasons.isEmpty ? "." : ": \(reasons).")),
+            remedy: Text(
+                "换一个带全部构建标签的内核,或换订阅。原来的订阅保持不变。",
+                "Use an engine with all build tags, or another subscription. The previous subscription stays as it was."
+            ))
+    }
+}

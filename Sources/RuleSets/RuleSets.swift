@@ -1,1 +1,0 @@
-// RuleSets: see specs/001-linux-vpn-client/plan.md for what this module holds.
