@@ -1,7 +1,7 @@
 // The hash behind a line's identity: one-way, so that an identity may be written anywhere.
 
 /// SHA-256 (FIPS 180-4, section 6.2).
-enum SHA256 {
+package enum SHA256 {
     private static let constants: [UInt32] = [
         0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
         0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174,
@@ -14,7 +14,7 @@ enum SHA256 {
     ]
 
     /// The 32 bytes of the hash.
-    static func hash(_ message: [UInt8]) -> [UInt8] {
+    package static func hash(_ message: [UInt8]) -> [UInt8] {
         var padded = message
         padded.append(0x80)
         while padded.count % 64 != 56 { padded.append(0) }
@@ -46,7 +46,7 @@ enum SHA256 {
     }
 
     /// The first bytes of the hash in hexadecimal, two digits a byte.
-    static func hex(_ message: [UInt8], bytes: Int) -> String {
+    package static func hex(_ message: [UInt8], bytes: Int) -> String {
         let digits = Array("0123456789abcdef".utf8)
         let text = hash(message).prefix(bytes).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
         return String(decoding: text, as: UTF8.self)
