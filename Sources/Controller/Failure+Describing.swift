@@ -1,6 +1,7 @@
 // Every error of the modules below as a failure with a code, a remedy and an exit status.
 
 import EngineControl
+import Importing
 import Linux
 import Messages
 import Store
@@ -18,6 +19,7 @@ extension Failure {
                 "untrusted-file", .broken, Messages.untrustedFile(error.path, error.problem),
                 remedy: Messages.untrustedFileRemedy(error.path))
         case let error as TransferError: self = .transfer(error)
+        case let error as ImportError: self.init(error)
         case let error as StoreError:
             self.init(error.code.rawValue, .broken, error.message, remedy: error.remedy)
         default:

@@ -1,6 +1,9 @@
 // Putting a finished import in the place of the old one, and taking up what an earlier one left.
 
-import JSON
+import EngineControl
+package import ImportReport
+package import JSON
+import Migrations
 package import Store
 import Subscriptions
 

@@ -23,7 +23,7 @@ package enum ImportStage: Hashable, Sendable {
 
 /// Everything an import works with.
 package struct Importer {
-    private let engine: EngineBinary
+    let engine: EngineBinary
     private let client: HTTPClient
     private let library: RuleSetLibrary
     private let fetch: Fetch
@@ -112,7 +112,7 @@ package struct Importer {
 
     // MARK: Fetching
 
-    private func collect(
+    func collect(
         _ source: ImportSource, agent: String?, warnings: inout [ImportWarning]
     ) throws -> ([SourceBody], [AgentResult]) {
         switch source {
@@ -280,7 +280,9 @@ package struct Importer {
         return SelectionResult(line: ProfileTag.auto, kept: false)
     }
 
-    private static func reports(_ gathered: GatheredRuleSets, _ removed: [RemovedRuleSet], _ rejected: [RuleSetReport]) -> [RuleSetReport] {
+    private static func reports(_ gathered: GatheredRuleSets, _ removed: [RemovedRuleSet], _ rejected: [RuleSetReport])
+        -> [RuleSetReport]
+    {
         var reports = gathered.reports
         let gone = removed.map {
             RuleSetReport(

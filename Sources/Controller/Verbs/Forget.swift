@@ -1,6 +1,7 @@
 // The verb `forget`.
 
 import CommandLine
+import JSON
 import Messages
 
 extension Verb {
@@ -8,6 +9,16 @@ extension Verb {
         VerbSpecification(
             "forget", summary: HelpText.forgetSummary)
     ) { context, command in
-        throw Failure("not-built", .unavailable, Text("此功能尚未完成。", "This is not built yet."), remedy: Text("", ""))
+        let removed = try context.stateStore().forget()
+        if context.output.json {
+            context.output.result(["removed": .strings(removed)])
+        } else if removed.isEmpty {
+            context.output.result(Text("没有可删除的内容。", "There was nothing to remove."))
+        } else {
+            context.output.result(
+                Text(
+                    "已删除:\(removed.joined(separator: "、"))。", "Removed: \(removed.joined(separator: ", "))."))
+        }
+        return .done
     }
 }

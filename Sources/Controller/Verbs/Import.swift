@@ -1,7 +1,9 @@
 // The verb `import`.
 
 import CommandLine
+import Importing
 import Messages
+import Store
 
 extension Verb {
     static let importSubscription = Verb(
@@ -13,6 +15,22 @@ extension Verb {
                 OptionSpecification("agent", value: "UA", HelpText.agent),
             ])
     ) { context, command in
-        throw Failure("not-built", .unavailable, Text("此功能尚未完成。", "This is not built yet."), remedy: Text("", ""))
+        let source = try context.source(command.operands[0])
+        let store = try context.stateStore()
+        try store.requireWritable()
+        let state = try store.load()
+        let importer = try context.importer(store: store)
+        let agent = command.value("agent")
+        let outcome = try importer.run(source, agent: agent, selection: state.preferences.selection)
+        let isTrial = command.has("dry-run")
+        if isTrial {
+            try importer.discard()
+        } else {
+            var link: String?
+            if case .link(let text, _) = source { link = text }
+            try importer.commit(outcome, link: link, agent: agent, to: store)
+        }
+        ImportPage(outcome, isTrial: isTrial).show(context.output)
+        return .done
     }
 }

@@ -1,7 +1,11 @@
 // The verb `lines`.
 
 import CommandLine
+import JSON
+import Linux
 import Messages
+import Store
+import Subscriptions
 
 extension Verb {
     static let lines = Verb(
@@ -13,6 +17,17 @@ extension Verb {
                 OptionSpecification("all", HelpText.allLines),
             ])
     ) { context, command in
-        throw Failure("not-built", .unavailable, Text("此功能尚未完成。", "This is not built yet."), remedy: Text("", ""))
+        let key = try command.word("sort", of: ["latency", "name", "order", "multiplier"]) ?? "order"
+        let state = try context.stateStore().load()
+        guard let record = state.subscription else { throw StoreError.noSubscription }
+        let list = LineList(record, state: state)
+        let entries = list.sorted(by: key)
+        let dropped = command.has("all") ? list.dropped : []
+        if context.output.json {
+            context.output.result(.array((entries + dropped).map(\.json)))
+        } else {
+            list.show(entries, dropped: dropped, on: context.output)
+        }
+        return .done
     }
 }

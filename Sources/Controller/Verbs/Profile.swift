@@ -1,6 +1,8 @@
 // The verb `profile`.
 
 import CommandLine
+import Importing
+import JSON
 import Messages
 
 extension Verb {
@@ -8,6 +10,9 @@ extension Verb {
         VerbSpecification(
             "profile", summary: HelpText.profileSummary, options: [OptionSpecification("redact", HelpText.redact)])
     ) { context, command in
-        throw Failure("not-built", .unavailable, Text("此功能尚未完成。", "This is not built yet."), remedy: Text("", ""))
+        let bytes = try context.stateStore().profile()
+        let profile = try JSON.parse(bytes)
+        context.output.result(command.has("redact") ? ProfileRedaction.redact(profile) : profile)
+        return .done
     }
 }

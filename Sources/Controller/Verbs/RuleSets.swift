@@ -1,13 +1,38 @@
 // The verb `rule-sets`.
 
 import CommandLine
+import Importing
+import JSON
 import Messages
+import RuleSets
+import Store
 
 extension Verb {
     static let ruleSets = Verb(
         VerbSpecification(
             "rule-sets", summary: HelpText.ruleSetsSummary, options: [OptionSpecification("refresh", HelpText.refresh)])
     ) { context, command in
-        throw Failure("not-built", .unavailable, Text("此功能尚未完成。", "This is not built yet."), remedy: Text("", ""))
+        let store = try context.stateStore()
+        let state = try store.load()
+        guard let record = state.subscription else { throw StoreError.noSubscription }
+        var report = record.report["ruleSets"]
+        if command.has("refresh") {
+            try store.requireWritable()
+            let importer = try context.importer(store: store)
+            // The profile is made anew, so that a set that comes back brings its rules back.
+            var outcome = try importer.remake(record, from: store, selection: state.preferences.selection)
+            outcome.fetchedAt = record.fetchedAt
+            try importer.commit(outcome, link: record.link, agent: record.agent, to: store)
+            report = outcome.report["ruleSets"]
+        }
+        if context.output.json {
+            context.output.result(report)
+        } else {
+            let sets = report.listed.compactMap { RuleSetReport(json: $0) }
+            for row in Figures.table(sets.map { ImportPage.row($0, context.language) }, right: [2]) {
+                context.output.result(row)
+            }
+        }
+        return .done
     }
 }

@@ -1,0 +1,62 @@
+// What the verbs about the subscription share: the state directory, the importer, progress, and failures of an import.
+
+import EngineControl
+import Importing
+import Linux
+import Messages
+import Profiles
+import RuleSets
+import Store
+import Transfer
+
+extension Context {
+    /// The state directory; one named with `--state-dir` is made when it is missing.
+    func stateStore() throws(StoreError) -> StateDirectory {
+        try StateDirectory(stateDirectory, makingIt: stateDirectoryIsGiven)
+    }
+
+    /// An importer for this machine.
+    /// - Parameter store: where rule-sets are kept; nil downloads none.
+    func importer(store: StateDirectory?) throws(EngineFailure) -> Importer {
+        let engine = try EngineBinary.find(environment: variable)
+        let fetcher = Fetcher(client: client, environment: variable)
+        let output = output
+        return Importer(
+            engine: engine, client: client, library: RuleSetLibrary(store: store, bundled: ruleSetDirectory),
+            fetch: { fetcher.fetch($0) }, prepare: { fetcher.prepare(&$0) }, options: ShapingOptions(),
+            now: { Int(wallClock()) }, progress: { output.progress(Self.text($0)) })
+    }
+
+    /// Finds out what SOURCE names.
+    func source(_ argument: String) throws -> ImportSource {
+        try ImportSource.resolve(
+            argument, standardInput: { try UserFile.readStandardInput(limit: ImportSource.limit) },
+            file: { path in
+                do throws(SystemCallError) { return try UserFile.read(path, limit: ImportSource.limit) } catch {
+                    throw ImportError.badSource(
+                        "无法读取文件 \(path):\(error.errno)。", "The file \(path) cannot be read: \(error.errno).")
+                }
+            })
+    }
+
+    private static func text(_ stage: ImportStage) -> Text {
+        switch stage {
+        case .fetching(let agent): Text("正在获取订阅(\(agent))…", "Fetching the subscription (\(agent))…")
+        case .reading: Text("正在转换…", "Converting…")
+        case .fetchingProviders(let count): Text("正在获取 \(count) 个线路列表…", "Fetching \(count) lists of lines…")
+        case .ruleSets(let done, let count): Text("规则集 \(done)/\(count)…", "Rule-sets \(done)/\(count)…")
+        case .checking: Text("正在用内核检查…", "Checking with the engine…")
+        case .rechecking(let round):
+            Text("内核拒绝了一项,再次检查(\(round))…", "The engine refused something; checking again (\(round))…")
+        }
+    }
+}
+
+extension Failure {
+    /// A failed import.
+    init(_ error: ImportError) {
+        self.init(
+            error.code.rawValue, error.isTemporary ? .temporary : .badInput, error.message, remedy: error.remedy,
+            more: error.status.map { [("status", .int($0))] } ?? [])
+    }
+}
