@@ -2,6 +2,7 @@
 
 import EngineControl
 import Importing
+import JSON
 import Linux
 import Messages
 import Profiles
@@ -10,9 +11,12 @@ import Store
 import Transfer
 
 extension Context {
-    /// The state directory; one named with `--state-dir` is made when it is missing.
-    func stateStore() throws(StoreError) -> StateDirectory {
-        try StateDirectory(stateDirectory, makingIt: stateDirectoryIsGiven)
+    /// The state directory for an import: one named with `--state-dir` is made when it is missing, and one in which nothing
+    /// can be written is refused before anything is fetched.
+    func stateForImport() throws(StoreError) -> StateDirectory {
+        let store = try StateDirectory(stateDirectory, makingIt: stateDirectoryIsGiven)
+        try store.requireWritable()
+        return store
     }
 
     /// An importer for this machine.

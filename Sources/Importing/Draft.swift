@@ -99,6 +99,11 @@ struct Draft {
         document = subscription.document
     }
 
+    /// Where the rule-sets are.
+    var ruleSetDirectories: [String] {
+        Set(ruleSets.map { $0.path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" } }).sorted()
+    }
+
     /// Shapes what is there now.
     func shape() throws(ShapingError) -> ShapedProfile {
         var input = ShapingInput(
@@ -131,7 +136,7 @@ struct Draft {
         changes.append(
             Change(
                 place: "route, dns", what: "the provider's own rules are not used",
-                reason: "the engine refuses them: \(Scrubber.scrub(words, of: profile["dns"]))"))
+                reason: "the engine refuses them: \(Scrubber.scrub(words, of: profile["dns"]["servers"]))"))
         return true
     }
 

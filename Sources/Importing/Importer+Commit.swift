@@ -1,9 +1,6 @@
-// Putting a finished import in the place of the old one, and taking up what an earlier one left.
+// Putting a finished import in the place of the old one, and making one anew from what an earlier one kept.
 
-import EngineControl
-package import ImportReport
-package import JSON
-import Migrations
+import JSON
 package import Store
 import Subscriptions
 
@@ -35,20 +32,30 @@ extension Importer {
         try settle(outcome)
     }
 
-    /// The bodies of the stored subscription, to make a profile of them anew.
-    /// - Returns: nil when they are gone.
-    package static func stored(_ record: SubscriptionRecord, in store: StateDirectory) throws(StoreError)
-        -> ImportSource?
-    {
+    /// Makes the stored subscription's profile anew from the bodies kept, without fetching them again: for another engine,
+    /// or for rule-sets that could not be had before.
+    /// - Throws: `ImportError` with `bad-source` when the bodies are gone, and as `run`.
+    package func remake(
+        _ record: SubscriptionRecord, from store: StateDirectory, selection: Selection?
+    ) throws -> ImportOutcome {
+        guard let bodies = try Self.bodies(of: record, in: store) else {
+            throw ImportError.badSource(
+                "订阅的原文不见了，无法重新转换。", "The subscription's source text is gone, so it cannot be converted again.")
+        }
+        return try run(.stored(bodies), selection: selection)
+    }
+
+    private static func bodies(
+        of record: SubscriptionRecord, in store: StateDirectory
+    ) throws(StoreError) -> [SourceBody]? {
         var bodies: [SourceBody] = []
         for source in record.sources {
             guard let bytes = try store.body(source) else { return nil }
             bodies.append(SourceBody(agent: source.agent, provider: source.provider, bytes: bytes))
         }
-        if let at = bodies.firstIndex(where: { $0.provider == nil }) {
-            bodies[at].details = ProviderDetails(
-                quota: record.quota, title: record.title, intervalHours: record.intervalHours)
-        }
-        return bodies.isEmpty ? nil : .stored(bodies)
+        guard let own = bodies.firstIndex(where: { $0.provider == nil }) else { return nil }
+        bodies[own].details = ProviderDetails(
+            quota: record.quota, title: record.title, intervalHours: record.intervalHours)
+        return bodies
     }
 }

@@ -82,7 +82,7 @@ enum Scrubber {
     /// Members whose values are no secrets and help to understand.
     private static let open: Set<String> = [
         "type", "tag", "method", "security", "network", "flow", "version", "plugin", "mode", "congestion_control",
-        "fingerprint", "alpn",
+        "fingerprint", "alpn", "outbound", "outbounds", "detour", "default",
     ]
 
     /// The words without any text value of the object, but those of harmless members.

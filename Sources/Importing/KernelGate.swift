@@ -24,24 +24,25 @@ struct KernelGate {
         while true {
             let shaped: ShapedProfile
             do throws(ShapingError) { shaped = try draft.shape() } catch { throw ImportError.noLinesLeft(draft) }
-            guard let words = try refusal(shaped.profile) else { return shaped }
+            guard let words = try refusal(shaped.profile, readable: draft.ruleSetDirectories) else { return shaped }
             round += 1
             progress(round)
             guard round <= Self.rounds, draft.remove(KernelComplaint(words), words, from: shaped.profile) else {
-                throw ImportError.kernelRejected(Scrubber.scrub(words, of: shaped.profile))
+                throw ImportError.kernelRejected(
+                    Scrubber.scrub(words, of: [shaped.profile["outbounds"], shaped.profile["endpoints"]]))
             }
         }
     }
 
     /// What the engine has against a profile; nil when it checks and starts. Loopback only, no TUN; it is ended at once.
-    private func refusal(_ profile: JSON) throws -> String? {
+    private func refusal(_ profile: JSON, readable: [String]) throws -> String? {
         do throws(EngineFailure) { try engine.check(profile) } catch {
             guard case .rejected(let words) = error else { throw error }
             return words
         }
         do throws(EngineFailure) {
-            _ = try ThrowawayEngine(engine, client: client) { access in
-                var whole = EngineSettings(controlPort: access.controlPort, secret: access.secret, cacheFile: nil)
+            _ = try ThrowawayEngine(engine, client: client, readable: readable) { access in
+                var whole = EngineSettings(controlPort: Int(access.controlPort), secret: access.secret, cacheFile: nil)
                     .document
                 for member in profile.object?.members ?? [] { whole[member.key] = member.value }
                 return whole

@@ -11,7 +11,7 @@ package enum ProfileRedaction {
         "plugin",
         "alpn", "fingerprint", "protocol", "strategy", "idle_timeout", "ping_timeout", "hop_interval", "heartbeat",
         "idle_session_check_interval", "idle_session_timeout", "min_version", "max_version", "bbr_profile", "obfs_mode",
-        "default", "interval", "url", "early_data_header_name",
+        "early_data_header_name",
     ]
     private static let mask = JSON.string("<redacted>")
 
@@ -44,6 +44,7 @@ package enum ProfileRedaction {
 
     private static func line(_ value: JSON, _ names: [String: String]) -> JSON {
         guard case .object(let members) = value else { return masked(value) }
+        if ["selector", "urltest", "direct"].contains(value["type"].string) { return renamed(value, names) }
         var out = JSONObject()
         for member in members.members {
             switch member.key {

@@ -186,6 +186,11 @@ package struct Directory: ~Copyable {
         return Directory(descriptor: inner, path: "\(path)/\(name)")
     }
 
+    /// The absolute path without links, as the kernel knows it; `path` where the kernel does not tell.
+    package borrowing func resolvedPath() -> String {
+        Surroundings.link("/proc/self/fd/\(descriptor.number)") ?? path
+    }
+
     /// The status of this directory.
     package borrowing func status() throws(SystemCallError) -> FileStatus {
         try FileStatus(of: descriptor.number, subject: path)

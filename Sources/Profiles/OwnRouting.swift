@@ -52,12 +52,8 @@ enum OwnRouting {
     static func lastRules(names: Bool, addresses: Bool) -> [JSON] {
         let sets = (names ? [ProfileTag.domesticNames] : []) + (addresses ? [ProfileTag.domesticAddresses] : [])
         guard !sets.isEmpty else {
-            return [
-                [
-                    "clash_mode": .string(RoutingMode.rule.rawValue), "action": "route-options",
-                    "udp_disable_domain_unmapping": false,
-                ]
-            ]
+            // Sniffing once more changes nothing; the engine refuses route-options that set nothing.
+            return [["clash_mode": .string(RoutingMode.rule.rawValue), "action": "sniff"]]
         }
         return [
             [

@@ -43,13 +43,14 @@ package struct RuleSetLibrary {
         var gathered = GatheredRuleSets()
         for tag in [ProfileTag.domesticNames, ProfileTag.domesticAddresses] {
             let file = "\(tag).srs"
-            let bytes = try? Directory(bundledDirectory).read(file, owner: nil, limit: Self.limit)
-            guard let bytes else {
+            guard let directory = try? Directory(bundledDirectory),
+                let bytes = try? directory.read(file, owner: nil, limit: Self.limit)
+            else {
                 gathered.reports.append(
                     RuleSetReport(tag: tag, status: .removed, reason: "\(bundledDirectory)/\(file) is not installed"))
                 continue
             }
-            gathered.local.append(LocalRuleSet(tag: tag, path: "\(bundledDirectory)/\(file)"))
+            gathered.local.append(LocalRuleSet(tag: tag, path: "\(directory.resolvedPath())/\(file)"))
             gathered.reports.append(
                 RuleSetReport(tag: tag, status: .bundled, bytes: bytes.count, sha256: Self.digest(bytes)))
         }

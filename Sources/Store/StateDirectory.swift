@@ -126,7 +126,7 @@ package final class StateDirectory {
     }
 
     /// Where rule-set files are, as the engine sees them.
-    package var ruleSetPath: String { "\(path)/\(Self.ruleSetFolder)" }
+    package var ruleSetPath: String { "\(directory.resolvedPath())/\(Self.ruleSetFolder)" }
 
     /// The folder of the controller's log, for the user alone.
     package func logFolder() throws(StoreError) -> Directory {

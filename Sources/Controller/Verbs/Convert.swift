@@ -2,6 +2,7 @@
 
 import CommandLine
 import EngineControl
+import ImportReport
 import Importing
 import JSON
 import Linux

@@ -3,13 +3,14 @@
 import CommandLine
 import JSON
 import Messages
+import Store
 
 extension Verb {
     static let forget = Verb(
         VerbSpecification(
             "forget", summary: HelpText.forgetSummary)
     ) { context, command in
-        let removed = try context.stateStore().forget()
+        let removed = try context.state().forget()
         if context.output.json {
             context.output.result(["removed": .strings(removed)])
         } else if removed.isEmpty {

@@ -16,8 +16,7 @@ extension Verb {
             ])
     ) { context, command in
         let source = try context.source(command.operands[0])
-        let store = try context.stateStore()
-        try store.requireWritable()
+        let store = try context.stateForImport()
         let state = try store.load()
         let importer = try context.importer(store: store)
         let agent = command.value("agent")

@@ -18,7 +18,7 @@ extension Verb {
             ])
     ) { context, command in
         let key = try command.word("sort", of: ["latency", "name", "order", "multiplier"]) ?? "order"
-        let state = try context.stateStore().load()
+        let state = try context.state().load()
         guard let record = state.subscription else { throw StoreError.noSubscription }
         let list = LineList(record, state: state)
         let entries = list.sorted(by: key)

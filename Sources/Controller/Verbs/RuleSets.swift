@@ -12,7 +12,7 @@ extension Verb {
         VerbSpecification(
             "rule-sets", summary: HelpText.ruleSetsSummary, options: [OptionSpecification("refresh", HelpText.refresh)])
     ) { context, command in
-        let store = try context.stateStore()
+        let store = try context.state()
         let state = try store.load()
         guard let record = state.subscription else { throw StoreError.noSubscription }
         var report = record.report["ruleSets"]

@@ -10,7 +10,7 @@ extension Verb {
         VerbSpecification(
             "update", summary: HelpText.updateSummary)
     ) { context, command in
-        let store = try context.stateStore()
+        let store = try context.state()
         try store.requireWritable()
         let state = try store.load()
         guard let record = state.subscription else { throw StoreError.noSubscription }
