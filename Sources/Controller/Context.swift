@@ -1,5 +1,6 @@
 // What every verb works with: the user, the state directory, the output, the worker's socket.
 
+import Commands
 import Linux
 package import Messages
 package import Transfer
@@ -30,8 +31,13 @@ package final class Context {
         self.user = user
         self.stateDirectory = stateDirectory ?? "/var/lib/trocket/users/\(user)"
         stateDirectoryIsGiven = stateDirectory != nil
+        socket = Self.socketPath(variable)
+    }
+
+    /// `TROCKET_SOCKET`, else the installed service's socket.
+    static func socketPath(_ variable: (String) -> String?) -> String {
         let given = variable("TROCKET_SOCKET") ?? ""
-        socket = given.isEmpty ? "/run/trocket/command.sock" : given
+        return given.isEmpty ? CommandProtocol.defaultSocket : given
     }
 
     /// The directory with `geosite-cn.srs` and `geoip-cn.srs`: `TROCKET_RULE_SETS`, else the installed one.

@@ -26,11 +26,14 @@ package enum Program {
             quiet: words.contains("--quiet"), isWatched: Surroundings.isTerminal(2),
             columns: Surroundings.columns(of: 1) ?? 80, writeOutput: writeStandardOutput,
             writeError: writeStandardError)
-        return run(words, output: output)
+        return run(words, output: output, prepare: Sudo.prepare)
     }
 
     /// Runs one command line.
-    package static func run(_ words: [String], output: Output) -> ExitCode {
+    /// - Parameter prepare: called with the verb's name before anything is looked at.
+    package static func run(
+        _ words: [String], output: Output, prepare: (String?) throws -> Void = { _ in }
+    ) -> ExitCode {
         let command: ParsedCommand
         do throws(UsageProblem) { command = try table.parse(words) } catch {
             return report(error, to: output)
@@ -45,19 +48,30 @@ package enum Program {
                     ?? table.help(language: output.language, width: output.columns))
             return .done
         }
-        let context = Context(output: output, stateDirectory: command.value("state-dir"))
-        do {
-            guard let specification = command.verb,
-                let verb = Verb.all.first(where: { $0.specification == specification })
-            else { return try Overview.run(context) }
-            let status = try verb.run(context, command)
-            output.clearProgress()
-            return status
-        } catch let error as UsageError {
-            return report(UsageProblem(error, verb: command.verb), to: output)
-        } catch {
+        do { try prepare(command.verb?.name) } catch {
             let failure = Failure(describing: error)
             output.failure(failure)
+            return failure.exit
+        }
+        return run(command, Context(output: output, stateDirectory: command.value("state-dir")))
+    }
+
+    private static func run(_ command: ParsedCommand, _ context: Context) -> ExitCode {
+        let name = command.verb?.name ?? ""
+        do {
+            guard let verb = Verb.all.first(where: { $0.specification == command.verb }) else {
+                return try Overview.run(context)
+            }
+            let exit = try verb.run(context, command)
+            context.output.clearProgress()
+            ControllerLog.note(name, exit, code: nil, context)
+            return exit
+        } catch let error as UsageError {
+            return report(UsageProblem(error, verb: command.verb), to: context.output)
+        } catch {
+            let failure = Failure(describing: error)
+            context.output.failure(failure)
+            ControllerLog.note(name, failure.exit, code: failure.code, context)
             return failure.exit
         }
     }

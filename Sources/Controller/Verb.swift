@@ -17,6 +17,7 @@ package struct Verb: Sendable {
 
     /// Every verb, in the order of the help.
     package static let all: [Verb] = [
-        .importSubscription, .update, .convert, .lines, .test, .select, .mode, .profile, .ruleSets, .forget,
+        .importSubscription, .update, .convert, .lines, .test, .select, .connect, .confirm, .disconnect, .mode,
+        .status, .connections, .logs, .profile, .ruleSets, .doctor, .report, .forget, .completion,
     ]
 }

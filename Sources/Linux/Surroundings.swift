@@ -68,6 +68,17 @@ package enum Surroundings {
     /// True when something is there under this path. Corresponds to access(2).
     package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
+    /// True when a file is there and this process may write to it. Corresponds to access(2).
+    package static func isWritable(_ path: String) -> Bool { access(path, W_OK) == 0 }
+
+    /// True when this kernel speaks nfnetlink, which nftables needs. Corresponds to socket(2) with NETLINK_NETFILTER.
+    package static var hasNetfilterSockets: Bool {
+        let number = socket(AF_NETLINK, Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 12)
+        guard number >= 0 else { return false }
+        Descriptor(owning: number).close()
+        return true
+    }
+
     /// A whole small file, such as one of /proc; nil when it cannot be read.
     package static func contents(of path: String, limit: Int = 65_536) -> String? {
         let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -83,3 +94,11 @@ package func exitProcess(_ status: Int32) -> Never { _exit(status) }
 
 /// Makes a write to a closed pipe an error instead of death. Corresponds to sigaction(2) with SIG_IGN.
 package func ignoreBrokenPipes() { _ = cl_ignore_sigpipe() }
+
+/// Gives up root for good and becomes a user, with these supplementary groups. Corresponds to setgroups(2), setgid(2),
+/// setuid(2); called by root each sets real, effective and saved ids.
+package func become(user: UInt32, group: UInt32, groups: [UInt32]) throws(SystemCallError) {
+    try checkErrno("setting", "supplementary groups") { setgroups(groups.count, groups) }
+    try checkErrno("becoming", "group \(group)") { setgid(group) }
+    try checkErrno("becoming", "user \(user)") { setuid(user) }
+}

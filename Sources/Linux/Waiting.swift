@@ -20,3 +20,12 @@ package func wait(
         return waiting.map { Readiness(rawValue: UInt32(UInt16(bitPattern: $0.revents))) }
     }
 }
+
+/// Reads at most 64 KiB at a place of a file; empty at its end. Corresponds to pread(2).
+package func readAt(_ descriptor: Int32, offset: Int64) throws(SystemCallError) -> [UInt8]? {
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    let count = try checkErrno("reading from", "descriptor \(descriptor)") {
+        pread(descriptor, &buffer, buffer.count, off_t(offset))
+    }
+    return Array(buffer.prefix(count))
+}

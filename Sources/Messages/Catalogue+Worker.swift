@@ -133,3 +133,20 @@ extension Messages {
     package static let engineLogRemedy = Text(
         "请查看 trocket-controller logs --source engine。", "See: trocket-controller logs --source engine")
 }
+
+extension Messages {
+    package static let workerMissing = Text("找不到 trocket-tunnel。", "trocket-tunnel was not found.")
+    package static func workerNotStarted(_ path: String, _ code: Int) -> Text {
+        Text("\(path) 启动后退出（\(code)）。", "\(path) ended at once (\(code)).")
+    }
+    package static func workerNotStartedRemedy(_ path: String) -> Text {
+        Text("请直接运行 sudo \(path) 查看原因。", "See why with: sudo \(path)")
+    }
+    package static func workerUntrusted(_ path: String) -> Text {
+        Text(
+            "\(path) 可被 root 以外的用户修改，不会以 root 运行它。",
+            "\(path) can be changed by others than root and is not run as root.")
+    }
+    package static let workerUntrustedRemedy = Text(
+        "请安装 Trocket，或把文件改为 root 所有且他人不可写。", "Install Trocket, or make the file root's and not writable by others.")
+}

@@ -33,16 +33,8 @@ package enum Selecting {
     /// is not remembered. Connections that are open stay on the line they use.
     /// - Returns: true when a running engine was switched.
     package static func apply(_ choice: LineChoice, _ context: Context, _ directory: StateDirectory) throws -> Bool {
-        var isLive = false
-        if let api = try liveAPI(context) {
-            do throws(EngineFailure) { try api.select(choice.tag, in: ProfileTag.proxy) } catch {
-                guard case .refused(status: 400, _) = error else { throw error }
-                throw Failure(
-                    "line-not-running", .failed, Messages.lineNotRunning(choice.name),
-                    remedy: Messages.lineNotRunningRemedy)
-            }
-            isLive = true
-        }
+        let api = try liveAPI(context)
+        if let api { try apply(choice, on: api) }
         try directory.update { state in
             state.preferences.selection =
                 switch choice {
@@ -50,7 +42,18 @@ package enum Selecting {
                 case .line(let line, _): Selection(identity: line.identity, name: line.name)
                 }
         }
-        return isLive
+        return api != nil
+    }
+
+    /// Switches a running engine.
+    /// - Throws: `Failure` `line-not-running` when it does not know the line.
+    static func apply(_ choice: LineChoice, on api: EngineAPI) throws {
+        do throws(EngineFailure) { try api.select(choice.tag, in: ProfileTag.proxy) } catch {
+            guard case .refused(status: 400, _) = error else { throw error }
+            throw Failure(
+                "line-not-running", .failed, Messages.lineNotRunning(choice.name),
+                remedy: Messages.lineNotRunningRemedy)
+        }
     }
 
     /// The running engine's API when the tunnel is up and ours. A worker that cannot be reached means that nothing runs;

@@ -1,0 +1,183 @@
+// Everything `status` shows: the worker's word, the engine's figures, the proof, the subscription's quota.
+
+package import Commands
+package import EngineControl
+package import JSON
+import Linux
+package import Messages
+import Profiles
+package import Store
+
+/// How things stand at one moment.
+package struct Standing {
+    /// When a new proof is taken.
+    package enum Proving {
+        case never
+        /// Only if connection, engine, line or mode are not those of the last proof; bounded in milliseconds.
+        case ifChanged(Int)
+        /// In any case; bounded in milliseconds.
+        case always(Int)
+    }
+
+    package var status: StatusReport
+    /// nil when the engine does not run or is not ours.
+    package var engine: EngineSnapshot?
+    /// The last proof of this very connection, line and mode; nil without one.
+    package var proof: Proof?
+    /// Known only while watching.
+    package var rate: TrafficRate?
+    package var state: State
+
+    /// Looks at everything. Without a proof this takes a few milliseconds.
+    package init(_ context: Context, _ tunnel: Tunnel, proving: Proving) {
+        status = tunnel.status
+        // A damaged state is the business of the verbs that need it; the connection can be looked at without.
+        state = (try? context.state().load()) ?? State()
+        engine = try? tunnel.api?.snapshot(selector: ProfileTag.proxy, automatic: ProfileTag.auto)
+        guard status.state == .connected, let engine else { return }
+        let subject = Proof.subject(status, line: engine.selected, mode: engine.mode)
+        let last = Proof.load(context)
+        switch proving {
+        case .never: proof = last?.subject == subject ? last : nil
+        case .ifChanged(let limit):
+            proof =
+                last?.subject == subject ? last : Proof.prove(context, subject: subject, milliseconds: limit)
+        case .always(let limit): proof = Proof.prove(context, subject: subject, milliseconds: limit)
+        }
+    }
+
+    /// The name of the line in use, or of the one chosen while there is no engine to ask.
+    package var line: String? {
+        guard let tag = engine?.selected else {
+            let chosen = state.chosen()
+            return state.subscription == nil ? nil : chosen.gone ?? chosen.choice.name
+        }
+        return state.name(ofTag: tag)
+    }
+
+    /// What `auto` uses now.
+    package var automatic: String? {
+        guard line == ProfileTag.auto, let tag = engine?.automatic else { return nil }
+        return state.name(ofTag: tag)
+    }
+
+    /// `rule` or `global`.
+    package var mode: String { engine?.mode.lowercased() ?? state.preferences.mode ?? RoutingMode.rule.lowercase }
+}
+
+extension Standing {
+    /// The object of `status --json`.
+    package func json(_ language: Language) -> JSON {
+        var object: JSON = [
+            "state": .string(status.state.rawValue), "stage": .optional(status.stage?.rawValue),
+            "reason": status.reason.map { Failure.worker($0).json(language)["error"] } ?? .null,
+            "line": .optional(line), "automatic": .optional(automatic), "mode": .string(mode),
+            "since": .optional(status.since.map { Date.text($0) }), "killSwitch": .bool(status.killSwitch),
+            "confirmBy": .optional(status.confirmBy.map { Date.text($0) }), "mine": .bool(status.mine),
+            "owner": .optional(status.owner), "verified": .bool(status.verified),
+            "dataPath": .string(status.dataPath.rawValue), "proof": proof?.json ?? .null, "traffic": traffic,
+            "memory": .optional(engine?.traffic.memory), "engine": engineObject,
+            "quota": state.subscription?.quota.map(Self.quota) ?? .null, "dns": status.dns,
+            "notCovered": .strings(status.notCovered), "otherClients": .strings(status.otherClients),
+        ]
+        if let network = status.network {
+            object["network"] = ["host": .strings(network.host), "sandbox": .strings(network.sandbox)]
+        }
+        return object
+    }
+
+    /// Rates are null unless watched: the engine counts them a second at a time.
+    private var traffic: JSON {
+        [
+            "up": .optional(rate?.up), "down": .optional(rate?.down), "upTotal": .optional(engine?.traffic.upload),
+            "downTotal": .optional(engine?.traffic.download),
+        ]
+    }
+
+    private var engineObject: JSON {
+        guard status.engine != nil || engine != nil else { return .null }
+        return [
+            "version": .optional(engine?.version), "pid": .optional(status.engine?.pid),
+            "restarts": .optional(status.engine?.restarts),
+        ]
+    }
+
+    private static func quota(_ quota: Quota) -> JSON {
+        [
+            "upload": .optional(quota.upload), "download": .optional(quota.download), "total": .optional(quota.total),
+            "expire": .optional(quota.expire.map { Date.text($0) }),
+        ]
+    }
+
+    /// The lines of `status` for a person.
+    package func text(_ language: Language) -> [String] {
+        let now = Int(wallClock())
+        var rows: [(Text, Text)] = []
+        var state = Messages.states[status.state.rawValue] ?? Text(verbatim: status.state.rawValue)
+        if let stage = status.stage {
+            state = state + Text("：", ": ") + (Messages.stages[stage.rawValue] ?? Text("", ""))
+        }
+        if let since = status.since, status.state != .disconnected {
+            state = state + Messages.since(Figures.duration(seconds: now - since))
+        }
+        if status.owner != nil, !status.mine { state = state + Text("（", " (") + Messages.ofAnother + Text("）", ")") }
+        rows.append((Messages.stateLabel, state))
+        if let confirmBy = status.confirmBy {
+            rows.append((Text("", ""), Messages.confirmWithin(max(0, confirmBy - now))))
+        }
+        if let reason = status.reason {
+            let failure = Failure.worker(reason)
+            rows.append((Messages.reasonLabel, failure.message))
+            rows.append((Text("", ""), Text("→ ", "→ ") + failure.remedy))
+        }
+        if let line {
+            let shown = line == ProfileTag.auto ? Messages.automatic(automatic) : Text(verbatim: line)
+            rows.append((Messages.lineLabel, shown))
+        }
+        rows.append((Messages.modeLabel, Messages.mode(mode)))
+        if status.state == .connected, status.mine || engine != nil {
+            rows.append((Messages.proofLabel, proofText(now)))
+        }
+        rows.append((Messages.killSwitchLabel, status.killSwitch ? Messages.on : Messages.off))
+        if let engine {
+            var traffic = Messages.traffic(Figures.bytes(engine.traffic.upload), Figures.bytes(engine.traffic.download))
+            if let rate { traffic = traffic + Messages.rates(Figures.bytes(rate.up), Figures.bytes(rate.down)) }
+            rows.append((Messages.trafficLabel, traffic))
+            let memory = Figures.bytes(engine.traffic.memory)
+            rows.append(
+                (Messages.engineLabel, Messages.engine(engine.version, memory, status.engine?.restarts ?? 0)))
+        }
+        if let dns = dnsText { rows.append((Messages.dnsLabel, dns)) }
+        if let quota = self.state.subscription?.quota { rows.append((Messages.quotaLabel, Self.quotaText(quota))) }
+        rows += status.notCovered.map { (Messages.notCoveredLabel, Messages.notCovered[$0] ?? Text(verbatim: $0)) }
+        rows += status.otherClients.map { (Messages.othersLabel, Text(verbatim: $0)) }
+        return Figures.table(rows.map { [$0.0(language), $0.1(language)] }) + listing(language)
+    }
+
+    private func proofText(_ now: Int) -> Text {
+        guard let proof else { return Messages.unproven }
+        let age = Figures.duration(seconds: now - proof.at)
+        if let milliseconds = proof.milliseconds { return Messages.proven(milliseconds, age) }
+        return Messages.notProven(Messages.delayErrors[proof.error ?? ""] ?? Text(verbatim: proof.error ?? ""), age)
+    }
+
+    private var dnsText: Text? {
+        guard let method = status.dns["method"].string else { return nil }
+        let detail = status.dns["detail"].string.map { $0.isEmpty ? "" : " (\($0))" } ?? ""
+        guard let secured = status.dns["secured"].bool else { return Text(verbatim: method + detail) }
+        return secured
+            ? Text("已接管：\(method)\(detail)", "inside the tunnel: \(method)\(detail)")
+            : Text("没有完全接管：\(method)\(detail)", "not fully inside the tunnel: \(method)\(detail)")
+    }
+
+    private static func quotaText(_ quota: Quota) -> Text {
+        Messages.quota(
+            used: Figures.bytes((quota.upload ?? 0) + (quota.download ?? 0)),
+            total: quota.total.map { Figures.bytes($0) }, expires: quota.expire.map { Date.day($0) })
+    }
+
+    private func listing(_ language: Language) -> [String] {
+        guard let network = status.network else { return [] }
+        return ["", Messages.hostSide(language)] + network.host + ["", Messages.sandboxSide(language)] + network.sandbox
+    }
+}

@@ -1,0 +1,158 @@
+// The verbs `connect`, `confirm` and `disconnect`.
+
+import CommandLine
+import Commands
+import EngineControl
+import JSON
+import Linux
+import Messages
+package import Profiles
+package import Store
+
+extension Verb {
+    static let connect = Verb(
+        VerbSpecification(
+            "connect", summary: HelpText.connectSummary, details: HelpText.connectDetails,
+            operand: OperandSpecification("LINE", .optional, completion: .line),
+            options: [
+                OptionSpecification(
+                    "mode", value: "rule|global", completion: .words(["rule", "global"]), HelpText.connectMode),
+                OptionSpecification("kill-switch", HelpText.killSwitch),
+                OptionSpecification("no-kill-switch", HelpText.noKillSwitch),
+                OptionSpecification("confirm", value: "SECONDS", HelpText.connectConfirm),
+                OptionSpecification("wait", value: "SECONDS", HelpText.connectWait),
+            ])
+    ) { context, command in
+        if command.has("kill-switch"), command.has("no-kill-switch") {
+            throw UsageError.conflict("--kill-switch", "--no-kill-switch")
+        }
+        let mode = try command.word("mode", of: ["rule", "global"])
+        let confirm = try command.integer("confirm", in: 1...86_400)
+        let patience = try command.integer("wait", in: 1...3600) ?? 30
+        let killSwitch: Bool? = command.has("kill-switch") ? true : command.has("no-kill-switch") ? false : nil
+
+        let directory = try context.state()
+        guard let lines = try directory.load().subscription?.lines else { throw StoreError.noSubscription }
+        let wanted = try command.operands.first.map { try LineMatcher(lines).find($0) }
+        let standing = try Connecting.connect(
+            context, directory, line: wanted, mode: mode.flatMap(RoutingMode.init(lowercase:)), killSwitch: killSwitch,
+            confirm: confirm, seconds: patience)
+        return try conclude(standing, confirm: confirm, context.output)
+    }
+
+    /// Says what came of it: proven, or connected to a line that does not answer, which is a failure of its own.
+    private static func conclude(_ standing: Standing, confirm: Int?, _ output: Output) throws -> ExitCode {
+        let line = standing.automatic ?? standing.line ?? ""
+        if let confirm { output.note(Messages.confirmBy(confirm)) }
+        guard let milliseconds = standing.proof?.milliseconds else {
+            let error = standing.proof?.error ?? "failed"
+            throw Failure(
+                "line-not-answering", .temporary,
+                Messages.lineNotAnswering(line, Messages.delayErrors[error] ?? Text(verbatim: error)),
+                remedy: Messages.lineNotAnsweringRemedy, more: [("status", standing.json(output.language))])
+        }
+        if output.json {
+            output.result(standing.json(output.language))
+        } else {
+            output.result(Messages.connected(line, milliseconds))
+        }
+        for code in standing.status.notCovered {
+            output.note(
+                Messages.notCoveredLabel + Text("：", ": ") + (Messages.notCovered[code] ?? Text(verbatim: code)))
+        }
+        return .done
+    }
+
+    static let confirm = Verb(VerbSpecification("confirm", summary: HelpText.confirmSummary)) { context, _ in
+        _ = try context.worker().call(.confirm)
+        if context.output.json {
+            context.output.result(["confirmed": true])
+        } else {
+            context.output.result(Messages.confirmed)
+        }
+        return .done
+    }
+
+    static let disconnect = Verb(VerbSpecification("disconnect", summary: HelpText.disconnectSummary)) { context, _ in
+        let worker = try context.worker()
+        let report = DisconnectReport(json: try worker.call(.disconnect, milliseconds: 60_000))
+        let output = context.output
+        if output.json {
+            output.result(["state": "disconnected", "repaired": .strings(report.repaired)])
+            return .done
+        }
+        output.result(Messages.disconnected)
+        if !report.repaired.isEmpty {
+            output.note(Messages.repaired(report.repaired.count))
+            report.repaired.forEach { output.note(Text(verbatim: "  " + $0)) }
+        }
+        return .done
+    }
+}
+
+/// Connecting, for the verb and for the screen.
+package enum Connecting {
+    /// Milliseconds for the proof.
+    private static let proofLimit = 8000
+
+    /// Brings the tunnel up, puts the engine on the chosen line and mode, and proves it. An existing tunnel of ours is kept
+    /// and only switched, unless the kill switch or a confirmation is asked for.
+    /// - Parameter seconds: how long the worker may take.
+    /// - Throws: `Failure`; what was chosen is remembered only once the worker has accepted to connect.
+    package static func connect(
+        _ context: Context, _ directory: StateDirectory, line: LineChoice?, mode: RoutingMode?, killSwitch: Bool?,
+        confirm: Int?, seconds: Int
+    ) throws -> Standing {
+        let state = try directory.load()
+        let choice = try line ?? remembered(state)
+        let mode = mode ?? RoutingMode(lowercase: state.preferences.mode) ?? .rule
+        let worker = try context.worker()
+        var status = try worker.status()
+        let keepsTunnel = status.state == .connected && status.mine && killSwitch == nil && confirm == nil
+        if !keepsTunnel { status = try up(context, worker, killSwitch, confirm, seconds) }
+        try directory.update { state in
+            state.preferences.mode = mode.lowercase
+            if let killSwitch { state.preferences.killSwitch = killSwitch }
+            switch choice {
+            case .automatic: state.preferences.selection = nil
+            case .line(let line, _):
+                state.preferences.selection = Selection(identity: line.identity, name: line.name)
+            }
+        }
+        let tunnel = Tunnel(status, context)
+        if let api = tunnel.api {
+            // The engine remembers its own last choice; what counts is the one in the state directory.
+            try Selecting.apply(choice, on: api)
+            try api.setMode(mode.rawValue)
+        }
+        context.output.progress(Messages.proving)
+        return Standing(context, tunnel, proving: .always(proofLimit))
+    }
+
+    private static func remembered(_ state: State) throws -> LineChoice {
+        let (choice, gone) = state.chosen()
+        guard let gone else { return choice }
+        throw Failure("line-gone", .badInput, Messages.lineGone(gone), remedy: Messages.lineGoneRemedy)
+    }
+
+    /// Asks the worker to connect and shows its stages.
+    private static func up(
+        _ context: Context, _ worker: WorkerClient, _ killSwitch: Bool?, _ confirm: Int?, _ seconds: Int
+    ) throws -> StatusReport {
+        worker.onEvent = { event in
+            guard let stage = event.status.stage else { return }
+            context.output.progress(Messages.stage(stage.rawValue))
+        }
+        _ = try worker.call(.subscribe)
+        let call = Call.connect(ConnectOptions(killSwitch: killSwitch, confirmSeconds: confirm))
+        let answer: JSON
+        do { answer = try worker.call(call, milliseconds: seconds * 1000) } catch let failure as Failure
+            where failure.code == "worker-timeout"
+        {
+            throw Failure(
+                "connect-timeout", .temporary, Messages.connectTimeout(seconds), remedy: Messages.connectTimeoutRemedy)
+        }
+        guard let status = StatusReport(json: answer) else { throw Failure.workerUnreadable("connect") }
+        return status
+    }
+}
