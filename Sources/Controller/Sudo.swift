@@ -62,8 +62,9 @@ enum Sudo {
                 "worker-missing", .unavailable, Messages.workerMissing, remedy: Messages.engineMissingRemedy)
         }
         guard let slash = path.lastIndex(of: "/") else { return path }
-        let status = try FileStatus(
-            of: Directory(String(path[..<slash])).open(String(path[path.index(after: slash)...])).number, subject: path)
+        let directory = try Directory(String(path[..<slash]))
+        let file = try directory.open(String(path[path.index(after: slash)...]))
+        let status = try FileStatus(of: file.number, subject: path)
         guard status.owner == 0, status.mode & 0o022 == 0 else {
             throw Failure(
                 "worker-untrusted", .notPermitted, Messages.workerUntrusted(path),
