@@ -40,7 +40,11 @@ enum OwnRouting {
             [
                 "type": "logical", "mode": "or", "rules": [["protocol": "dns"], ["port": 53]], "action": "hijack-dns",
             ],
-            ["ip_is_private": true, "action": "route", "outbound": .string(ProfileTag.direct)],
+            // The engine does not count the carriers' shared range (RFC 6598) as private.
+            [
+                "ip_is_private": true, "ip_cidr": ["100.64.0.0/10"], "action": "route",
+                "outbound": .string(ProfileTag.direct),
+            ],
             [
                 "clash_mode": .string(RoutingMode.global.rawValue), "action": "route",
                 "outbound": .string(ProfileTag.proxy),

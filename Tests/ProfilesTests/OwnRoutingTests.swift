@@ -40,7 +40,7 @@ import Testing
                         "type": "logical", "mode": "or", "rules": [["protocol": "dns"], ["port": 53]],
                         "action": "hijack-dns",
                     ],
-                    ["ip_is_private": true, "action": "route", "outbound": "direct"],
+                    ["ip_is_private": true, "ip_cidr": ["100.64.0.0/10"], "action": "route", "outbound": "direct"],
                     ["clash_mode": "Global", "action": "route", "outbound": "proxy"],
                     [
                         "clash_mode": "Rule", "rule_set": ["geosite-cn", "geoip-cn"], "action": "route",
