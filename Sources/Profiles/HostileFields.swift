@@ -49,8 +49,9 @@ enum HostileFields {
     }
 
     /// Removes every hostile field from an object and from all objects in it, and reports each.
-    static func strip(_ value: inout JSON, place: String, changes: inout [Change]) {
-        strip(&value, place: place, atTop: true, changes: &changes)
+    static func strip(_ value: inout JSON, place: () -> String, changes: inout [Change]) {
+        guard isAnythingHostile(value, atTop: true) else { return }
+        strip(&value, place: place(), atTop: true, changes: &changes)
     }
 
     private static func strip(_ value: inout JSON, place: String, atTop: Bool, changes: inout [Change]) {

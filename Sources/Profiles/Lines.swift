@@ -11,7 +11,14 @@ struct Lines {
         var tag: String
         let originalTag: String
         let isEndpoint: Bool
-        let place: String
+        let number: Int
+
+        /// Built only when something is reported: most lines have nothing to report.
+        var place: String { Self.place(isEndpoint, number) }
+
+        static func place(_ isEndpoint: Bool, _ number: Int) -> String {
+            "\(isEndpoint ? "endpoints" : "outbounds")[\(number)]"
+        }
     }
 
     private(set) var items: [Item] = []
@@ -19,8 +26,11 @@ struct Lines {
     private(set) var lineTags: [String] = []
     private(set) var dropped: [DroppedLine] = []
     private(set) var changes: [Change] = []
-    /// The first object made from each original tag.
-    private(set) var tagByOriginal: [String: String] = [:]
+    /// The first object made from each original tag, and the further ones.
+    private var indexByOriginal: [String: Int] = [:]
+    private var duplicates: [String: [Int]] = [:]
+    /// Those whose detour leads nowhere.
+    private var lost: Set<Int> = []
 
     /// What the engine can run as a line without touching this machine. Tor starts a program; Tailscale, OpenVPN and
     /// OpenConnect keep state, run scripts or make interfaces; `bridge` joins interfaces.
@@ -32,39 +42,52 @@ struct Lines {
 
     init(_ input: ShapingInput, groups: ProviderGroups, resolvers: Set<String>) {
         var tags = TagPool(reserved: ProfileTag.reserved)
+        items.reserveCapacity(input.outbounds.count + input.endpoints.count)
         for (at, object) in input.outbounds.enumerated() {
-            add(object, isEndpoint: false, place: "outbounds[\(at)]", tags: &tags)
+            add(object, isEndpoint: false, number: at, resolvers, tags: &tags)
         }
         for (at, object) in input.endpoints.enumerated() {
-            add(object, isEndpoint: true, place: "endpoints[\(at)]", tags: &tags)
+            add(object, isEndpoint: true, number: at, resolvers, tags: &tags)
         }
-        for at in items.indices { repairResolver(at, resolvers: resolvers) }
         resolveDetours(groups: groups, documentTags: input.documentTags)
         orderLines(input.lineTags)
     }
 
     /// The kept objects of one kind, in their order.
-    func objects(endpoints: Bool) -> [JSON] { items.filter { $0.isEndpoint == endpoints }.map(\.object) }
+    func objects(endpoints: Bool) -> [JSON] {
+        items.indices.compactMap { at in
+            items[at].isEndpoint == endpoints && !lost.contains(at) ? Optional.some(items[at].object) : Optional.none
+        }
+    }
 
-    private mutating func add(_ source: JSON, isEndpoint: Bool, place: String, tags: inout TagPool) {
+    private mutating func add(
+        _ source: JSON, isEndpoint: Bool, number: Int, _ resolvers: Set<String>, tags: inout TagPool
+    ) {
         let type = source["type"].string
         guard let tag = source["tag"].string, !tag.isEmpty else {
-            dropped.append(DroppedLine(name: place, type: type, reason: .missingField, field: "tag"))
+            let name = Item.place(isEndpoint, number)
+            dropped.append(DroppedLine(name: name, type: type, reason: .missingField, field: "tag"))
             return
         }
         if let (reason, field) = Self.fault(source, isEndpoint: isEndpoint) {
             dropped.append(DroppedLine(name: tag, type: type, reason: reason, field: field))
             return
         }
-        var object = source
-        HostileFields.strip(&object, place: place, changes: &changes)
         let unique = tags.take(tag)
+        var item = Item(object: source, tag: unique, originalTag: tag, isEndpoint: isEndpoint, number: number)
+        HostileFields.strip(&item.object, place: { Item.place(isEndpoint, number) }, changes: &changes)
         if unique != tag {
-            object["tag"] = .string(unique)
-            changes.append(Change(place: place + ".tag", what: "renamed to \(unique)", reason: "the tag is taken"))
+            item.object["tag"] = .string(unique)
+            changes.append(
+                Change(place: item.place + ".tag", what: "renamed to \(unique)", reason: "the tag is taken"))
         }
-        if tagByOriginal[tag] == nil { tagByOriginal[tag] = unique }
-        items.append(Item(object: object, tag: unique, originalTag: tag, isEndpoint: isEndpoint, place: place))
+        repairResolver(&item, resolvers)
+        if indexByOriginal[tag] == nil {
+            indexByOriginal[tag] = items.count
+        } else {
+            duplicates[tag, default: []].append(items.count)
+        }
+        items.append(item)
     }
 
     /// Why an object cannot be a line; nil when it can.
@@ -85,26 +108,36 @@ struct Lines {
     }
 
     /// A line's own resolver must exist and must not lie behind a line (it would ask itself for the way to itself).
-    private mutating func repairResolver(_ at: Int, resolvers: Set<String>) {
-        let resolver = items[at].object["domain_resolver"]
+    private mutating func repairResolver(_ item: inout Item, _ resolvers: Set<String>) {
+        let resolver = item.object["domain_resolver"]
         guard !resolver.isNull else { return }
         let named = resolver.string ?? resolver["server"].string
         if let named, resolvers.contains(named) { return }
         if case .object = resolver {
-            items[at].object["domain_resolver"]["server"] = .string(ProfileTag.directResolver)
+            item.object["domain_resolver"]["server"] = .string(ProfileTag.directResolver)
         } else {
-            items[at].object["domain_resolver"] = .string(ProfileTag.directResolver)
+            item.object["domain_resolver"] = .string(ProfileTag.directResolver)
         }
         changes.append(
             Change(
-                place: items[at].place + ".domain_resolver", what: "server → \(ProfileTag.directResolver)",
+                place: item.place + ".domain_resolver", what: "server → \(ProfileTag.directResolver)",
                 reason: "no such resolver outside the lines"))
     }
 
     private mutating func orderLines(_ wanted: [String]) {
-        var byOriginal: [String: [String]] = [:]
-        for item in items { byOriginal[item.originalTag, default: []].append(item.tag) }
-        for tag in wanted { lineTags.append(contentsOf: byOriginal.removeValue(forKey: tag) ?? []) }
+        lineTags.reserveCapacity(wanted.count)
+        var taken = Array(repeating: false, count: items.count)
+        for tag in wanted {
+            guard let first = indexByOriginal[tag], !taken[first] else { continue }
+            taken[first] = true
+            if !lost.contains(first) { lineTags.append(items[first].tag) }
+            for at in duplicates[tag] ?? [] where !lost.contains(at) { lineTags.append(items[at].tag) }
+        }
+    }
+
+    /// The tag an object of this name has in the profile; nil when it is not there.
+    func tag(of original: String) -> String? {
+        indexByOriginal[original].flatMap { lost.contains($0) ? Optional.none : items[$0].tag }
     }
 }
 
@@ -116,50 +149,55 @@ extension Lines {
         case lost(DropReason)
     }
 
+    private enum Detour {
+        case line(Int)
+        case direct
+        case nowhere
+    }
+
     /// Follows every `detour`: one that leads nowhere or round in a circle costs its line (never connect directly instead).
     private mutating func resolveDetours(groups: ProviderGroups, documentTags: [String: String]) {
-        var indexByTag: [String: Int] = [:]
-        for (at, item) in items.enumerated() { indexByTag[item.tag] = at }
+        let dialled = items.indices.filter { items[$0].object["detour"].string != nil }
+        guard !dialled.isEmpty else { return }
         var next: [Int?] = Array(repeating: nil, count: items.count)
-        var ways: [Way] = Array(repeating: .open, count: items.count)
-        for at in items.indices {
-            guard let named = items[at].object["detour"].string else {
-                ways[at] = .sound
-                continue
-            }
-            switch target(of: named, from: at, groups: groups, documentTags: documentTags) {
+        var ways: [Way] = Array(repeating: .sound, count: items.count)
+        for at in dialled {
+            let named = items[at].object["detour"].string ?? ""
+            switch detour(named, groups: groups, documentTags: documentTags) {
             case .direct:
                 items[at].object.removeMember("detour")
                 changes.append(
                     Change(
                         place: items[at].place + ".detour", what: "removed",
                         reason: "a detour to an option-less direct outbound is refused and means no detour"))
-                ways[at] = .sound
-            case .line(let tag):
-                if tag != named {
-                    items[at].object["detour"] = .string(tag)
-                    changes.append(
-                        Change(
-                            place: items[at].place + ".detour", what: "→ \(tag)",
-                            reason: "named a group or a renamed line"))
-                }
-                next[at] = indexByTag[tag]
-                if next[at] == nil { ways[at] = .lost(.dialerUnresolved) }
-            case .proxy, .reject, .missing: ways[at] = .lost(.dialerUnresolved)
+            case .line(let target):
+                next[at] = target
+                ways[at] = .open
+                guard items[target].tag != named else { continue }
+                items[at].object["detour"] = .string(items[target].tag)
+                changes.append(
+                    Change(
+                        place: items[at].place + ".detour", what: "→ \(items[target].tag)",
+                        reason: "named a group or a renamed line"))
+            case .nowhere: ways[at] = .lost(.dialerUnresolved)
             }
         }
         walk(next, &ways)
-        remove(ways)
+        for at in items.indices {
+            guard case .lost(let reason) = ways[at] else { continue }
+            lost.insert(at)
+            dropped.append(
+                DroppedLine(
+                    name: items[at].tag, type: items[at].object["type"].string, reason: reason, field: "detour"))
+        }
     }
 
-    private func target(
-        of named: String, from at: Int, groups: ProviderGroups, documentTags: [String: String]
-    ) -> RouteTarget {
-        if let own = tagByOriginal[documentTags[named] ?? named] { return .line(own) }
+    private func detour(_ named: String, groups: ProviderGroups, documentTags: [String: String]) -> Detour {
+        if let own = indexByOriginal[documentTags[named] ?? named] { return .line(own) }
         switch groups.dialer(named) {
-        case .line(let tag): return tagByOriginal[documentTags[tag] ?? tag].map(RouteTarget.line) ?? .missing
+        case .line(let tag): return indexByOriginal[documentTags[tag] ?? tag].map(Detour.line) ?? .nowhere
         case .direct: return .direct
-        case .proxy, .reject, .missing: return named == ProfileTag.direct ? .direct : .missing
+        case .proxy, .reject, .missing: return named == ProfileTag.direct || named.isEmpty ? .direct : .nowhere
         }
     }
 
@@ -185,19 +223,5 @@ extension Lines {
             }
             if let end { for member in path { ways[member] = end } }
         }
-    }
-
-    private mutating func remove(_ ways: [Way]) {
-        var kept: [Item] = []
-        for (item, way) in zip(items, ways) {
-            if case .lost(let reason) = way {
-                dropped.append(
-                    DroppedLine(name: item.tag, type: item.object["type"].string, reason: reason, field: "detour"))
-                if tagByOriginal[item.originalTag] == item.tag { tagByOriginal[item.originalTag] = nil }
-            } else {
-                kept.append(item)
-            }
-        }
-        items = kept
     }
 }

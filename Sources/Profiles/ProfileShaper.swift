@@ -14,7 +14,7 @@ package enum ProfileShaper {
         let lines = Lines(input, groups: groups, resolvers: dns.directTags)
         guard !lines.lineTags.isEmpty else { throw .noLines(lines.dropped) }
 
-        let targets = RuleTargets(groups: groups, lines: lines.tagByOriginal, documentTags: input.documentTags)
+        let targets = RuleTargets(groups: groups, lines: lines, documentTags: input.documentTags)
         let sets = RuleSetTable(document: document, local: input.ruleSets)
         let conditions = RuleConditions(document: document, ruleSets: sets.available)
         let route = ProviderRoute(document, targets: targets, conditions: conditions)

@@ -82,7 +82,7 @@ struct ProviderDNS {
             changes.append(Change(place: place, what: "removed", reason: why))
             return
         }
-        HostileFields.strip(&server, place: place, changes: &changes)
+        HostileFields.strip(&server, place: { place }, changes: &changes)
         if type == "hosts" {
             if server.removeMember("path") != nil {
                 changes.append(Change(place: place + ".path", what: "removed", reason: "opens a file of this machine"))

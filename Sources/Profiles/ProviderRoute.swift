@@ -6,7 +6,7 @@ import JSON
 /// Answers where a name in a rule leads in the new profile.
 struct RuleTargets {
     let groups: ProviderGroups
-    let lines: [String: String]
+    let lines: Lines
     let documentTags: [String: String]
 
     /// True when the name is a line's, not a group's.
@@ -21,9 +21,9 @@ struct RuleTargets {
         case .direct: ProfileTag.direct
         case .reject: nil
         case .proxy: ProfileTag.proxy
-        case .line(let tag): lines[documentTags[tag] ?? tag] ?? ProfileTag.proxy
+        case .line(let tag): lines.tag(of: documentTags[tag] ?? tag) ?? ProfileTag.proxy
         // Never direct by default: a rule whose line is gone must not put its traffic on the open network.
-        case .missing: lines[documentTags[named] ?? named] ?? ProfileTag.proxy
+        case .missing: lines.tag(of: documentTags[named] ?? named) ?? ProfileTag.proxy
         }
     }
 }
