@@ -21,7 +21,8 @@ extension Failure {
         case let error as TransferError: self = .transfer(error)
         case let error as ImportError: self.init(error)
         case let error as StoreError:
-            self.init(error.code.rawValue, .broken, error.message, remedy: error.remedy)
+            let exit: ExitCode = error.code == .unusable ? .notPermitted : .broken
+            self.init(error.code.rawValue, exit, error.message, remedy: error.remedy)
         default:
             self.init("unexpected", .failed, Text(verbatim: String(describing: error)), remedy: Messages.reportRemedy)
         }

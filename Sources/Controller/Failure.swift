@@ -26,6 +26,11 @@ package struct Failure: Error, Hashable, Sendable {
         details = JSONObject(more)
     }
 
+    /// The same with one more member of the JSON error object.
+    package func with(_ key: String, _ value: JSON) -> Failure {
+        Failure(code, exit, message, remedy: remedy, more: more + [(key, value)])
+    }
+
     /// `{"error": {"code", "message", "remedy"}}`.
     package func json(_ language: Language) -> JSON {
         var error: JSON = [

@@ -61,8 +61,24 @@ package struct Standing {
         return state.name(ofTag: tag)
     }
 
+    /// What is wrong: in the worker's words, else a line that does not answer.
+    package var reason: Failure? {
+        if let reason = status.reason { return Failure.worker(reason) }
+        guard let error = proof?.error else { return nil }
+        return Failure.lineNotAnswering(automatic ?? line ?? "", error)
+    }
+
     /// `rule` or `global`.
     package var mode: String { engine?.mode.lowercased() ?? state.preferences.mode ?? RoutingMode.rule.lowercase }
+}
+
+extension Failure {
+    static func lineNotAnswering(_ line: String, _ error: String) -> Failure {
+        Failure(
+            "line-not-answering", .failed,
+            Messages.lineNotAnswering(line, Messages.delayErrors[error] ?? Text(verbatim: error)),
+            remedy: Messages.lineNotAnsweringRemedy)
+    }
 }
 
 extension Standing {
@@ -70,7 +86,7 @@ extension Standing {
     package func json(_ language: Language) -> JSON {
         var object: JSON = [
             "state": .string(status.state.rawValue), "stage": .optional(status.stage?.rawValue),
-            "reason": status.reason.map { Failure.worker($0).json(language)["error"] } ?? .null,
+            "reason": reason?.json(language)["error"] ?? .null,
             "line": .optional(line), "automatic": .optional(automatic), "mode": .string(mode),
             "since": .optional(status.since.map { Date.text($0) }), "killSwitch": .bool(status.killSwitch),
             "confirmBy": .optional(status.confirmBy.map { Date.text($0) }), "mine": .bool(status.mine),
@@ -125,10 +141,9 @@ extension Standing {
         if let confirmBy = status.confirmBy {
             rows.append((Text("", ""), Messages.confirmWithin(max(0, confirmBy - now))))
         }
-        if let reason = status.reason {
-            let failure = Failure.worker(reason)
-            rows.append((Messages.reasonLabel, failure.message))
-            rows.append((Text("", ""), Text("→ ", "→ ") + failure.remedy))
+        if let reason {
+            rows.append((Messages.reasonLabel, reason.message))
+            rows.append((Text("", ""), Text("→ ", "→ ") + reason.remedy))
         }
         if let line {
             let shown = line == ProfileTag.auto ? Messages.automatic(automatic) : Text(verbatim: line)

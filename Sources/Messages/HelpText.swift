@@ -68,10 +68,10 @@ extension HelpText {
 
     package static let connectSummary = Text("连接（可同时指定线路）", "connect, with LINE if given")
     package static let connectDetails = Text(
-        "连上后用一次真实的 HTTPS 请求验证线路；线路不应答时如实报告，退出码为 75，连接保留。"
+        "连上后用一次真实的 HTTPS 请求验证线路；线路不应答时如实报告，退出码为 1，连接保留。"
             + "用 sudo 运行且系统服务未启动时，会启动同目录的 trocket-tunnel。",
         "Once up, the line is proven by one real HTTPS request; a line that does not answer is reported as that with exit status "
-            + "75, and the connection stays. With sudo and no service running, the trocket-tunnel beside this program is started."
+            + "1, and the connection stays. With sudo and no service running, the trocket-tunnel beside this program is started."
     )
     package static let connectMode = Text(
         "rule 国内直连，global 全部走线路", "rule: domestic traffic direct; global: everything through the line")

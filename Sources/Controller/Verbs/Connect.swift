@@ -45,11 +45,8 @@ extension Verb {
         let line = standing.automatic ?? standing.line ?? ""
         if let confirm { output.note(Messages.confirmBy(confirm)) }
         guard let milliseconds = standing.proof?.milliseconds else {
-            let error = standing.proof?.error ?? "failed"
-            throw Failure(
-                "line-not-answering", .temporary,
-                Messages.lineNotAnswering(line, Messages.delayErrors[error] ?? Text(verbatim: error)),
-                remedy: Messages.lineNotAnsweringRemedy, more: [("status", standing.json(output.language))])
+            let failure = standing.reason ?? Failure.lineNotAnswering(line, "failed")
+            throw failure.with("status", standing.json(output.language))
         }
         if output.json {
             output.result(standing.json(output.language))
