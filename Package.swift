@@ -146,5 +146,12 @@ let package = Package(
         tests("YAML"),
         tests("Subscriptions", ["JSON", "YAML", "ImportReport"], fixtures: true),
         tests("RuleSets", ["Linux", "JSON", "EngineControl", "Transfer", "Profiles", "Store"]),
+        tests(
+            "Importing",
+            [
+                "Linux", "JSON", "ImportReport", "EngineControl", "Transfer", "Profiles", "RuleSets", "Store",
+                "Messages", "Subscriptions",
+            ],
+            fixtures: true),
     ]
 )

@@ -23,6 +23,7 @@ struct ReadBody {
     ) throws(SubscriptionError) {
         subscription = try SubscriptionReader.read(bytes, capabilities: capabilities, providerBodies: providers)
         guard subscription.format == .singBox, var document = subscription.document else { return }
+        let order = Self.order(document)
         changes = Migrations.run(&document, MigrationContext(capabilities: capabilities, schema: schema()))
         subscription.document = document
         let fitted = CapabilityFilter.apply(
@@ -34,10 +35,23 @@ struct ReadBody {
         changes += named.changes
         subscription.outbounds = named.outbounds.filter { !found.infoTags.contains($0["tag"].string ?? "") }
         subscription.endpoints = named.endpoints.filter { !found.infoTags.contains($0["tag"].string ?? "") }
-        subscription.lines = found.lines
+        // A WireGuard outbound has become an endpoint; its line stays where the provider put it.
+        subscription.lines = found.lines.enumerated().sorted { left, right in
+            let places = [left, right].map { order[named.oldTags[$0.element.tag] ?? $0.element.tag] ?? Int.max }
+            return places[0] == places[1] ? left.offset < right.offset : places[0] < places[1]
+        }.map(\.element)
         subscription.info = found.info
         subscription.dropped += fitted.dropped
         subscription.notices += fitted.notices
+    }
+
+    /// Where each tag first stands in a document.
+    private static func order(_ document: JSON) -> [String: Int] {
+        var order: [String: Int] = [:]
+        for (place, object) in (document["outbounds"].listed + document["endpoints"].listed).enumerated() {
+            if let tag = object["tag"].string, order[tag] == nil { order[tag] = place }
+        }
+        return order
     }
 }
 
@@ -45,7 +59,10 @@ struct ReadBody {
 private struct UniqueTags {
     var outbounds: [JSON] = []
     var endpoints: [JSON] = []
+    /// The document's tags that now mean another one.
     var documentTags: [String: String] = [:]
+    /// Every changed tag: new to old.
+    var oldTags: [String: String] = [:]
     var changes: [Change] = []
 
     /// What routes and is no line; the shaper reads it from the document itself.
@@ -64,6 +81,7 @@ private struct UniqueTags {
             while used.contains("\(tag) #\(number)") { number += 1 }
             let new = "\(tag) #\(number)"
             used.insert(new)
+            oldTags[new] = tag
             if ProfileTag.reserved.contains(tag), documentTags[tag] == nil { documentTags[tag] = new }
             changes.append(Change(place: "\(place).tag", what: "renamed to \(new)", reason: "the tag is taken"))
             var object = object
