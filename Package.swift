@@ -39,6 +39,7 @@ let systemLibraries: [Target] = [
 let cTargets: [Target] = [
     .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
     .target(name: "CNetlinkShims", dependencies: ["CNetlink"], cSettings: [.define("_GNU_SOURCE")]),
+    .target(name: "CSystemd"),
     .target(name: "CCurlShims", dependencies: ["CCurl"]),
     .target(
         name: "CNcursesShims", dependencies: ["CNcurses"],
@@ -71,7 +72,7 @@ let doers: [Target] = [
     module("EngineProcess", ["Linux", "Logging", "JSON"]),
     module(
         "TunnelHost",
-        ["Linux", "Logging", "Addressing", "NetworkPlan", "Netlink", "Firewall", "JSON"]),
+        ["Linux", "Logging", "Addressing", "NetworkPlan", "Netlink", "Firewall", "JSON", "CSystemd"]),
     module(
         "EngineHost",
         [
@@ -129,7 +130,10 @@ let package = Package(
         tests("Firewall", ["Linux", "Addressing", "NetworkPlan", "Netlink", "NamespaceSupport"]),
         tests(
             "TunnelHost",
-            ["Linux", "Logging", "Addressing", "NetworkPlan", "Netlink", "Firewall", "JSON", "NamespaceSupport"]),
+            [
+                "Linux", "Logging", "Addressing", "NetworkPlan", "Netlink", "Firewall", "JSON", "Privileges",
+                "NamespaceSupport",
+            ]),
         tests("Linux"),
         tests("Logging", ["Linux"]),
         tests("Profiles", ["JSON", "ImportReport"]),

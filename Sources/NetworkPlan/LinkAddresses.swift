@@ -32,6 +32,12 @@ package struct LinkAddresses: Hashable, Sendable {
         (family == .ipv4 ? tunIPv4 : tunIPv6).address(1)
     }
 
+    /// A resolver's address that lies in the tunnel and belongs to nobody: the engine answers queries to it. Not one of the
+    /// sandbox's own addresses, which take no TCP or UDP.
+    package func resolver(_ family: AddressFamily) -> IPAddress {
+        (family == .ipv4 ? tunIPv4 : tunIPv6).address(2).address
+    }
+
     /// The addresses tried first; those of the golden transcript.
     package static let preferred = LinkAddresses(
         ipv4: candidatesIPv4[0].link, ipv6: candidatesIPv6[0].link, tunIPv4: candidatesIPv4[0].tun,

@@ -70,7 +70,7 @@ extension HostNetwork {
         if !left.descriptions.isEmpty {
             log(.notice, "removed what an earlier worker left", ["count": "\(left.descriptions.count)"])
         }
-        var entries = LedgerEntries(installed)
+        var entries = ledgerEntries
         if keepingGuard, installed.guardTable == nil { entries.guardLifetime = try guardLifetimeLeft() }
         try ledger.write(entries)
         return left.descriptions

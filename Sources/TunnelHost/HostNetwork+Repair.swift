@@ -97,6 +97,8 @@ extension HostNetwork {
         if drifts.contains(.linkMissing(plan.name)) {
             try socket.removeLink(plan.name)
             try perform(.addLink(plan))
+            // The resolver knew the link that is gone.
+            if dnsIsSet { try protectDNS() }
             return true
         }
         guard let link = try socket.link(named: plan.name) else { return false }

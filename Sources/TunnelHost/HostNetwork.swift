@@ -30,13 +30,22 @@ package final class HostNetwork {
     /// The guard as nft listed it right after it was made.
     var guardListing: String?
     var watch: Watch?
+    let dnsBackend: any DNSBackend
+    /// True from the moment the resolver may have been told something.
+    var dnsIsSet = false
+    /// How the host's DNS is led through the tunnel.
+    package internal(set) var dnsProtection = DNSProtection.captured
 
     /// - Parameters:
     ///   - directory: where the ledger lives.
     ///   - owner: the user that must own the ledger: the worker's.
     ///   - log: for what is changed and repaired.
     /// - Throws: `NetlinkError`, `SystemCallError`.
-    package init(ledgerIn directory: consuming Directory, owner: UInt32, log: Log) throws {
+    package convenience init(ledgerIn directory: consuming Directory, owner: UInt32, log: Log) throws {
+        try self.init(ledgerIn: directory, owner: owner, log: log, dnsBackend: ResolvedBackend())
+    }
+
+    init(ledgerIn directory: consuming Directory, owner: UInt32, log: Log, dnsBackend: any DNSBackend) throws {
         let ledger = try Ledger(in: directory, owner: owner)
         let refusal = netfilterRefusal()
         socket = try RouteSocket()
@@ -46,6 +55,7 @@ package final class HostNetwork {
             reason: "nft cannot be used here: \(refusal.map(String.init(describing:)) ?? "")")
         self.ledger = ledger
         self.log = log
+        self.dnsBackend = dnsBackend
     }
 
     /// Puts the guard in place and nothing else: a tunnel that is wanted and has no sandbox yet. Where nft is missing this
@@ -68,6 +78,7 @@ package final class HostNetwork {
         try withExtendedLifetime(former) {
             try change(to: HostPlanBuilder.plan(request), for: request, replacingLink: installed.link != nil)
         }
+        if dnsIsSet { try protectDNS() }
     }
 
     /// Changes what is wanted of a tunnel that is up or blocked: kill switch, domestic destinations, on-link networks.
@@ -84,6 +95,7 @@ package final class HostNetwork {
         let target =
             keepingGuard ? HostPlan(link: nil, routes: [], rules: [], guardTable: installed.guardTable) : .empty
         var failure: (any Error)?
+        releaseDNS()
         for step in PlanDiff.steps(from: installed, to: target) {
             do {
                 try perform(step)
@@ -96,7 +108,7 @@ package final class HostNetwork {
         sandbox = nil
         if !keepingGuard { request = nil }
         _ = monitor.drain()
-        try ledger.write(LedgerEntries(installed))
+        try ledger.write(ledgerEntries)
         if let failure { throw failure }
     }
 
@@ -105,7 +117,7 @@ package final class HostNetwork {
         self.request = request
         let steps = PlanDiff.steps(from: installed, to: plan, replacingLink: replacingLink)
         guard !steps.isEmpty else { return }
-        try ledger.write(LedgerEntries(installed).union(LedgerEntries(plan)))
+        try ledger.write(ledgerEntries.union(LedgerEntries(plan)))
         for step in steps {
             try perform(step)
             installed.record(step)
@@ -114,7 +126,7 @@ package final class HostNetwork {
         _ = monitor.drain()
         let drifts = try verify()
         guard drifts.isEmpty else { throw ReadBackError(drifts: drifts) }
-        try ledger.write(LedgerEntries(installed))
+        try ledger.write(ledgerEntries)
     }
 }
 
