@@ -39,7 +39,7 @@ let systemLibraries: [Target] = [
 let cTargets: [Target] = [
     .target(name: "CLinux", cSettings: [.define("_GNU_SOURCE")]),
     .target(name: "CNetlinkShims", dependencies: ["CNetlink"], cSettings: [.define("_GNU_SOURCE")]),
-    .target(name: "CSystemd"),
+    .target(name: "CSystemd", cSettings: [.define("_GNU_SOURCE")]),
     .target(name: "CCurlShims", dependencies: ["CCurl"]),
     .target(
         name: "CNcursesShims", dependencies: ["CNcurses"],

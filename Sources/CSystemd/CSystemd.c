@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 // The stable part of libsystemd's interface, as sd-bus.h declares it.
 typedef struct sd_bus sd_bus;
@@ -24,7 +25,10 @@ struct csd_bus {
     int (*set_bus_client)(sd_bus *, int);
     int (*set_timeout)(sd_bus *, uint64_t);
     int (*start)(sd_bus *);
-    sd_bus *(*flush_close_unref)(sd_bus *);
+    int (*is_ready)(sd_bus *);
+    int (*process)(sd_bus *, sd_bus_message **);
+    int (*wait)(sd_bus *, uint64_t);
+    sd_bus *(*close_unref)(sd_bus *);
     int (*call_method)(sd_bus *, const char *, const char *, const char *, const char *, sd_bus_error *, sd_bus_message **,
                        const char *, ...);
     int (*call)(sd_bus *, sd_bus_message *, uint64_t, sd_bus_error *, sd_bus_message **);
@@ -64,7 +68,10 @@ static int load(struct csd_bus *bus) {
         {"sd_bus_set_bus_client", &bus->set_bus_client},
         {"sd_bus_set_method_call_timeout", &bus->set_timeout},
         {"sd_bus_start", &bus->start},
-        {"sd_bus_flush_close_unref", &bus->flush_close_unref},
+        {"sd_bus_is_ready", &bus->is_ready},
+        {"sd_bus_process", &bus->process},
+        {"sd_bus_wait", &bus->wait},
+        {"sd_bus_close_unref", &bus->close_unref},
         {"sd_bus_call_method", &bus->call_method},
         {"sd_bus_call", &bus->call},
         {"sd_bus_message_new_method_call", &bus->new_call},
@@ -92,6 +99,30 @@ static int load(struct csd_bus *bus) {
     return 0;
 }
 
+static uint64_t now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000 + (uint64_t)time.tv_nsec / 1000;
+}
+
+// Waits until the bus has let us in. The library's own patience with a silent bus is 90 seconds.
+static int get_ready(struct csd_bus *bus, uint64_t timeout) {
+    uint64_t deadline = now() + timeout;
+    for (;;) {
+        int result = bus->is_ready(bus->bus);
+        if (result != 0)
+            return result;
+        result = bus->process(bus->bus, NULL);
+        if (result < 0)
+            return result;
+        uint64_t time = now();
+        if (time >= deadline)
+            return -ETIMEDOUT;
+        if (result == 0 && (result = bus->wait(bus->bus, deadline - time)) < 0 && result != -EINTR)
+            return result;
+    }
+}
+
 int csd_open(const char *address, uint64_t timeout, struct csd_bus **out, char *problem, size_t size) {
     struct csd_bus *bus = calloc(1, sizeof *bus);
     if (!bus)
@@ -113,6 +144,8 @@ int csd_open(const char *address, uint64_t timeout, struct csd_bus **out, char *
         result = bus->set_timeout(bus->bus, timeout);
     if (result >= 0)
         result = bus->start(bus->bus);
+    if (result >= 0)
+        result = get_ready(bus, timeout);
     if (result < 0) {
         csd_close(bus);
         return fail(result, NULL, problem, size);
@@ -123,7 +156,7 @@ int csd_open(const char *address, uint64_t timeout, struct csd_bus **out, char *
 
 void csd_close(struct csd_bus *bus) {
     if (bus->bus)
-        bus->flush_close_unref(bus->bus);
+        bus->close_unref(bus->bus);
     dlclose(bus->library);
     free(bus);
 }

@@ -8,18 +8,21 @@ internal import CSystemd
 final class ResolvedBackend: DNSBackend {
     private let address: String
 
-    /// Calls wait at most so long, in microseconds; polkit may ask its agents first.
-    private static let timeout: UInt64 = 3_000_000
+    /// How long the bus and every call are waited for, in microseconds; polkit may ask its agents first.
+    private let timeout: UInt64
     /// Where the system bus listens (D-Bus specification, "System message bus").
     static let systemBus = "unix:path=/run/dbus/system_bus_socket"
 
-    init(bus address: String = ResolvedBackend.systemBus) { self.address = address }
+    init(bus address: String = ResolvedBackend.systemBus, timeout: UInt64 = 3_000_000) {
+        self.address = address
+        self.timeout = timeout
+    }
 
     func isPresent() throws(DNSError) -> Bool {
         var bus: OpaquePointer?
         var problem = Problem()
         // Without library or bus there is no resolved either.
-        guard csd_open(address, Self.timeout, &bus, &problem.text, problem.text.count) == 0, let bus else {
+        guard csd_open(address, timeout, &bus, &problem.text, problem.text.count) == 0, let bus else {
             return false
         }
         defer { csd_close(bus) }
@@ -62,7 +65,7 @@ final class ResolvedBackend: DNSBackend {
     ) throws(DNSError) {
         var bus: OpaquePointer?
         var problem = Problem()
-        var result = csd_open(address, Self.timeout, &bus, &problem.text, problem.text.count)
+        var result = csd_open(address, timeout, &bus, &problem.text, problem.text.count)
         if result == 0, let bus {
             result = problem.text.withUnsafeMutableBufferPointer { body(bus, $0.baseAddress, $0.count) }
             csd_close(bus)

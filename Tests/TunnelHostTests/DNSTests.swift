@@ -75,6 +75,21 @@ struct DNSTests {
         }
     }
 
+    @Test func aSilentBusDoesNotHoldTheWorker() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            let silent = try UnixSocket.listen("\(fixture.path)/bus", mode: 0o666)
+            let backend = ResolvedBackend(bus: "unix:path=\(fixture.path)/bus", timeout: 100_000)
+            let start = Moment.now
+            #expect(try !backend.isPresent())
+            #expect(throws: DNSError.self) { try backend.revert(InterfaceIndex(rawValue: 1)) }
+            // sd-bus alone would wait for 90 seconds.
+            #expect(Moment.now.milliseconds(since: start) < 20_000)
+            silent.close()
+            fixture.remove()
+        }
+    }
+
     @Test(.enabled(if: Resolved.isThere, "needs dbus-daemon and systemd-resolved (TROCKET_TEST_RESOLVED)"))
     func theRealResolvedKeepsWhatItIsTold() async {
         await #expect(processExitsWith: .success) {
