@@ -138,7 +138,7 @@ struct DNSTests {
             }
             #expect(!reason.isEmpty)
             try host.lower()
-            withExtendedLifetime(resolved) {}
+            withExtendedLifetime(resolved) { fixture.remove() }
         }
     }
 }

@@ -53,6 +53,7 @@ struct PrivilegeTests {
                 try host.raise(try fixture.request(host), sandbox: try sandbox.duplicate())
             }
             #expect("\(error!)".contains("CAP_NET_ADMIN"))
+            fixture.remove()
         }
     }
 }
