@@ -63,6 +63,7 @@ struct ClashDocument {
 
     private mutating func readProviders() throws(SubscriptionError) {
         guard let providers = (root.node("proxy-providers") ?? root.node("proxy-provider"))?.mapping else { return }
+        var fuel = 20_000_000
         for pair in providers.pairs.prefix(Self.maximumProviders) {
             guard let mapping = pair.value.mapping else { continue }
             let fields = Fields(mapping)
@@ -88,7 +89,7 @@ struct ClashDocument {
             if entries.isEmpty, let payload = fields.node("payload")?.sequence { entries = try Self.entries(payload) }
             for index in entries.indices { entries[index].place += " of \(Names.short(pair.key))" }
             var rules = ProviderRules(fields)
-            let kept = rules.apply(to: entries)
+            let kept = rules.apply(to: entries, fuel: &fuel)
             for field in rules.skipped {
                 document.notices.append(
                     Notice(name: nil, code: .fieldDropped, field: "proxy-providers.\(Names.short(pair.key)).\(field)"))

@@ -4,6 +4,8 @@
 package enum Names {
     /// How many code points a name keeps.
     private static let limit = 128
+    /// How many code points of a raw name are looked at; what comes after could not be kept anyway.
+    private static let rawLimit = 384
 
     /// A name in NFC, without control, zero-width and direction characters, with single spaces and at most 128 code
     /// points. Joiners and variation selectors stay: emoji families and flags are made of them.
@@ -11,7 +13,7 @@ package enum Names {
         var out = String.UnicodeScalarView()
         var count = 0
         var space = false
-        for scalar in Composition.composed(text).unicodeScalars {
+        for scalar in Composition.composed(start(of: text)).unicodeScalars {
             switch scalar.value {
             case 0x09, 0x0A, 0x0D, 0x20, 0xA0, 0x1680, 0x2000...0x200A, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000:
                 space = count > 0
@@ -31,6 +33,11 @@ package enum Names {
             }
         }
         return String(out)
+    }
+
+    private static func start(of text: String) -> String {
+        guard text.utf8.count > rawLimit else { return text }
+        return String(String.UnicodeScalarView(text.unicodeScalars.prefix(rawLimit)))
     }
 
     /// A word of the input short enough for a report.

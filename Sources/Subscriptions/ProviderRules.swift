@@ -51,9 +51,9 @@ struct ProviderRules {
     }
 
     /// The entries that stay, changed as the provider asks.
-    mutating func apply(to entries: [Entry]) -> [Entry] {
+    /// - Parameter fuel: how many steps of matching are left; the providers of one profile share them.
+    mutating func apply(to entries: [Entry], fuel: inout Int) -> [Entry] {
         var out: [Entry] = []
-        var fuel = 20_000_000
         for entry in entries {
             guard case .node(var fields) = entry.content else {
                 out.append(entry)

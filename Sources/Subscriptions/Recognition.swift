@@ -45,8 +45,14 @@ enum Recognition {
 
     // MARK: JSON
 
+    private static let maximumValues = 4_000_000
+
     /// A text in braces: JSON of some kind, or else YAML in flow style (nil).
     private static func object(_ text: [UInt8], _ bodies: [String: [UInt8]]) throws(SubscriptionError) -> Found? {
+        // Each value costs many times its text, so their number is bounded before they are made.
+        guard text.lazy.filter({ $0 == UInt8(ascii: ",") }).prefix(maximumValues + 1).count <= maximumValues else {
+            throw SubscriptionError(.tooLarge, "The answer holds more than \(maximumValues) JSON values.")
+        }
         let json: JSON
         do throws(JSONError) {
             json = try JSON.parse(text, dialect: .lenient)
@@ -126,12 +132,12 @@ enum Recognition {
     private static func listed(_ text: [UInt8], _ bodies: [String: [UInt8]]) throws(SubscriptionError) -> SourceDocument
     {
         let signs = Signs(text)
-        if signs.hasLinks, !signs.hasNodes { return links(text) }
+        if signs.hasLinks, !signs.hasNodes { return try links(text) }
         let node: Node
         do throws(YAMLError) {
             node = try ClashRepair.parse(text)
         } catch {
-            if signs.hasLinks { return links(text) }
+            if signs.hasLinks { return try links(text) }
             guard signs.hasNodes || signs.looksLikeYAML || error.kind == .limit else { throw unknown() }
             let code: SubscriptionError.Code = error.kind == .limit ? .tooLarge : .badYAML
             throw SubscriptionError(
@@ -147,13 +153,13 @@ enum Recognition {
             return document
         default: break
         }
-        if signs.hasLinks { return links(text) }
+        if signs.hasLinks { return try links(text) }
         throw unknown()
     }
 
-    private static func links(_ text: [UInt8]) -> SourceDocument {
+    private static func links(_ text: [UInt8]) throws(SubscriptionError) -> SourceDocument {
         var document = SourceDocument(format: .links)
-        document.entries = ShareLinks.entries(String(decoding: text, as: UTF8.self))
+        document.entries = try ShareLinks.entries(String(decoding: text, as: UTF8.self))
         return document
     }
 

@@ -19,7 +19,8 @@ enum ShareLinks {
     static func isLink(_ line: String) -> Bool { LinkParts.scheme(of: line.trimmed) != nil }
 
     /// The entries of a list.
-    static func entries(_ text: String) -> [Entry] {
+    /// - Throws: `too-large` for more lines than are accepted.
+    static func entries(_ text: String) throws(SubscriptionError) -> [Entry] {
         var out: [Entry] = []
         var number = 0
         for line in text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false) {
@@ -27,6 +28,9 @@ enum ShareLinks {
             let trimmed = Substring(line).trimmed
             guard !trimmed.isEmpty, let content = content(trimmed) else { continue }
             out.append(Entry(content, "line \(number)"))
+            guard out.count <= ClashDocument.maximumNodes else {
+                throw SubscriptionError(.tooLarge, "The list holds more than \(ClashDocument.maximumNodes) links.")
+            }
         }
         return out
     }

@@ -35,7 +35,8 @@ import Testing
             proxies:
               - {name: X, type: trojan, server: A.example.net, port: 443, password: p1, sni: other}
               - {name: Y, type: hysteria2, server: h.example.net, ports: 5-9, password: pw}
-              - {name: Z, type: ss, server: 1.2.3.4, port: 443, cipher: aes-128-gcm, password: p, plugin: shadow-tls, plugin-opts: {host: h, password: s}}
+              - {name: Z, type: ss, server: 1.2.3.4, port: 443, cipher: aes-128-gcm, password: p,
+                 plugin: shadow-tls, plugin-opts: {host: h, password: s}}
             """)
         let links = try read(Self.links)
         let own = SubscriptionReader.singBox([
@@ -69,7 +70,8 @@ import Testing
             proxies:
               - {name: other name, type: trojan, server: a.example.net, port: 443, password: p1}
               - {name: A, type: trojan, server: new.example.net, port: 443, password: p}
-              - {name: W, type: ss, server: 5.6.7.8, port: 1, cipher: aes-128-gcm, password: p, plugin: shadow-tls, plugin-opts: {host: h, password: s}, dialer-proxy: other name}
+              - {name: W, type: ss, server: 5.6.7.8, port: 1, cipher: aes-128-gcm, password: p,
+                 dialer-proxy: other name, plugin: shadow-tls, plugin-opts: {host: h, password: s}}
             """)
         let (merged, added) = first.merged(with: second)
         #expect(added == 2)
@@ -97,12 +99,14 @@ import Testing
         let text = """
             {"outbounds": [ // comment
               {"type": "urltest", "tag": "auto", "outbounds": ["HK x2"]},
-              {"type": "vless", "tag": "HK x2", "server": "a", "server_port": 443, "uuid": "u", "tls": {"enabled": true}},
+              {"type": "vless", "tag": "HK x2", "server": "a", "server_port": 443, "uuid": "u",
+               "tls": {"enabled": true}},
               {"type": "shadowtls", "tag": "helper", "server": "b", "server_port": 8443, "version": 3},
               {"type": "shadowsocks", "tag": "ss", "method": "none", "password": "", "detour": "helper"},
               {"type": "socks", "tag": "剩余流量：1 GB", "server": "127.0.0.1", "server_port": 1},
               {"type": "block", "tag": "block"}, {"type": "dns", "tag": "dns"},],
-             "endpoints": [{"type": "wireguard", "tag": "wg", "private_key": "k", "peers": [{"address": "c", "port": 2}]}]}
+             "endpoints": [{"type": "wireguard", "tag": "wg", "private_key": "k",
+                            "peers": [{"address": "c", "port": 2}]}]}
             """
         let found = try read(text)
         #expect(found.format == .singBox)

@@ -34,7 +34,8 @@ import Testing
     @Test(arguments: [
         (
             "ws-opts: {path: 'p?ed=100&eh=X-E', headers: {host: h, X-B: c}, v2ray-http-upgrade: false}",
-            #"{"type":"ws","path":"/p","headers":{"Host":"h","X-B":"c"},"max_early_data":100,"early_data_header_name":"X-E"}"#
+            #"{"type":"ws","path":"/p","headers":{"Host":"h","X-B":"c"},"#
+                + #""max_early_data":100,"early_data_header_name":"X-E"}"#
         ),
         ("ws-opts: {path: '/p?a=b'}", #"{"type":"ws","path":"/p","headers":{"Host":"s"}}"#),
         (
@@ -96,12 +97,14 @@ import Testing
     @Test func muxes() throws {
         let base = "type: ss, \(Self.head), cipher: aes-128-gcm, password: p"
         let node = try one(
-            "\(base), smux: {enabled: true, protocol: yamux, max-connections: 4, max-streams: 9, padding: true, brutal-opts: {enabled: true, up: '10 Mbps', down: 20}}"
+            "\(base), smux: {enabled: true, protocol: yamux, max-connections: 4, max-streams: 9, "
+                + "padding: true, brutal-opts: {enabled: true, up: '10 Mbps', down: 20}}"
         )
         #expect(
             node["multiplex"]
                 == (try JSON.parse(
-                    #"{"enabled":true,"protocol":"yamux","max_connections":4,"padding":true,"brutal":{"enabled":true,"up_mbps":10,"down_mbps":20}}"#
+                    #"{"enabled":true,"protocol":"yamux","max_connections":4,"padding":true,"#
+                        + #""brutal":{"enabled":true,"up_mbps":10,"down_mbps":20}}"#
                 )))
         #expect(
             try notices("\(base), udp-over-tcp: true, smux: {enabled: true, only-tcp: true}") == [
@@ -131,7 +134,8 @@ import Testing
         let key = "eCtXsJZ27+4PbhDkHnB923tkUn2Gj59wZw5wFA75MnU="
         let peer = "server: b.example.net, port: 1, public-key: \(key), allowed-ips: [10.0.0.0/8], reserved: [1, 2, 3]"
         let node = try one(
-            "type: wireguard, ip: 10.0.0.2, ipv6: 'fd00::2/64', private-key: \(key.dropLast()), peers: [{\(peer)}, {\(peer)}]"
+            "type: wireguard, ip: 10.0.0.2, ipv6: 'fd00::2/64', private-key: \(key.dropLast()), "
+                + "peers: [{\(peer)}, {\(peer)}]"
         )
         #expect(node["address"] == ["10.0.0.2/32", "fd00::2/64"])
         #expect(node["private_key"].string == key)
@@ -213,7 +217,8 @@ import Testing
 
     @Test func detoursReplaceDialFieldsAndGoToHelpers() throws {
         let found = try read([
-            "name: s, type: ss, \(Self.head), cipher: aes-128-gcm, password: p, plugin: shadow-tls, plugin-opts: {host: h, password: q}, dialer-proxy: b, tfo: true",
+            "name: s, type: ss, \(Self.head), cipher: aes-128-gcm, password: p, plugin: shadow-tls, "
+                + "plugin-opts: {host: h, password: q}, dialer-proxy: b, tfo: true",
             "name: b, type: socks5, \(Self.head), tfo: true",
         ])
         #expect(found.outbounds.map { $0["tag"].string } == ["s", "s#stls", "b"])
