@@ -138,11 +138,11 @@ extension NodeConverter {
         let options = try fields.inner("grpc-opts") ?? Fields()
         var out = JSONObject()
         out["type"] = "grpc"
-        if let name = try options.text("grpc-service-name", as: "grpc-opts.grpc-service-name") {
-            // Xray's way of naming a whole path; the engine has no such thing.
-            guard !name.hasPrefix("/") else { throw Fault(.unsupportedTransport, "grpc-opts.grpc-service-name") }
-            out["service_name"] = .string(name)
-        }
+        // mihomo's default; the engine has none and would ask for `//Tun`.
+        let name = try options.text("grpc-service-name", as: "grpc-opts.grpc-service-name") ?? "GunService"
+        // Xray's way of naming a whole path; the engine has no such thing.
+        guard !name.hasPrefix("/") else { throw Fault(.unsupportedTransport, "grpc-opts.grpc-service-name") }
+        out["service_name"] = .string(name)
         if let ping = try options.number("ping-interval", as: "grpc-opts.ping-interval"), ping > 0 {
             out["idle_timeout"] = .string("\(ping)s")
         }

@@ -50,6 +50,11 @@ import Testing
         #expect(node["tls"]["alpn"] == ["http/1.1"])
     }
 
+    @Test func grpcHasAServiceName() throws {
+        let node = try one("type: trojan, \(Self.head), password: p, network: grpc, grpc-opts: {ping-interval: 9}")
+        #expect(node["transport"] == ["type": "grpc", "service_name": "GunService", "idle_timeout": "9s"])
+    }
+
     @Test func queriesAreTakenOffPaths() throws {
         #expect(
             try notices("type: vmess, \(Self.head), \(Self.uuid), network: ws, ws-opts: {path: '/p?a=b'}") == [
