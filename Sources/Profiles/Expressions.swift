@@ -12,11 +12,19 @@ package enum Expressions {
         return reader.isSound()
     }
 
-    /// Keeps those of a listable value that the engine compiles; nil when all stay.
-    static func unsupported(in value: JSON) -> (kept: [JSON], lost: Int)? {
-        let kept = value.listed.filter { $0.string.map(accepts) ?? false }
-        let lost = value.listed.count - kept.count
-        return lost == 0 ? nil : (kept, lost)
+    /// The conditions that hold names or expressions.
+    static let names = ["domain", "domain_suffix", "domain_keyword", "domain_regex"]
+
+    /// Keeps those items of a listable value that the engine takes: texts, not empty, and compilable where they are
+    /// expressions. nil when all stay.
+    static func usable(_ value: JSON?, of key: String) -> [JSON]? {
+        guard let value, !value.isNull, value != [] else { return nil }
+        let items = value.listed
+        let kept = items.filter { item in
+            guard let text = item.string, !text.isEmpty else { return false }
+            return key != "domain_regex" || accepts(text)
+        }
+        return kept.count == items.count ? nil : kept
     }
 
     private struct Reader {
@@ -93,17 +101,36 @@ package enum Expressions {
             case UInt8(ascii: "8"), UInt8(ascii: "9"): return false
             case UInt8(ascii: "x"): return hexadecimal()
             case UInt8(ascii: "p"), UInt8(ascii: "P"):
-                guard peek() == UInt8(ascii: "{") else {
-                    at += 1
-                    return at <= bytes.count
-                }
-                while at < bytes.count, bytes[at] != UInt8(ascii: "}") { at += 1 }
-                at += 1
-                return at <= bytes.count
+                return property()
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"):
                 return "aftnrvdDsSwWbBAzCQE".utf8.contains(byte)
             default: return byte < 0x80
             }
+        }
+
+        /// The categories and the scripts that turn up in names; the engine knows more, but one it does not know stops it.
+        private static let properties: Set<String> = [
+            "L", "Lu", "Ll", "Lt", "Lm", "Lo", "M", "Mn", "Mc", "Me", "N", "Nd", "Nl", "No", "P", "Pc", "Pd", "Ps",
+            "Pe",
+            "Pi", "Pf", "Po", "S", "Sm", "Sc", "Sk", "So", "Z", "Zs", "Zl", "Zp", "C", "Cc", "Cf", "Co", "Cs", "Han",
+            "Latin", "Cyrillic", "Greek", "Arabic", "Hebrew", "Thai", "Hiragana", "Katakana", "Hangul", "Devanagari",
+            "Common", "Any",
+        ]
+
+        private mutating func property() -> Bool {
+            var end = at
+            if peek() == UInt8(ascii: "{") {
+                while end < bytes.count, bytes[end] != UInt8(ascii: "}") { end += 1 }
+                guard end < bytes.count else { return false }
+                let name = String(decoding: bytes[(at + 1)..<end], as: UTF8.self)
+                at = end + 1
+                return Self.properties.contains(name.hasPrefix("^") ? String(name.dropFirst()) : name)
+            }
+            guard end < bytes.count else { return false }
+            end += 1
+            let name = String(decoding: bytes[at..<end], as: UTF8.self)
+            at = end
+            return Self.properties.contains(name)
         }
 
         private mutating func hexadecimal() -> Bool {
@@ -121,24 +148,59 @@ package enum Expressions {
             return true
         }
 
+        private static let named: Set<String> = [
+            "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper",
+            "word", "xdigit",
+        ]
+
         private mutating func characterClass() -> Bool {
             if peek() == UInt8(ascii: "^") { at += 1 }
             var first = true
             while at < bytes.count {
                 let byte = bytes[at]
-                at += 1
                 if byte == UInt8(ascii: "]"), !first {
+                    at += 1
                     canRepeat = true
                     return true
                 }
                 first = false
-                if byte == UInt8(ascii: "\\"), !escape() { return false }
-                if byte == UInt8(ascii: "["), peek() == UInt8(ascii: ":") {
-                    while at < bytes.count, bytes[at] != UInt8(ascii: "]") { at += 1 }
-                    at += 1
+                if byte == UInt8(ascii: "["), peek(1) == UInt8(ascii: ":") {
+                    guard namedClass() else { return false }
+                    continue
                 }
+                guard let low = classMember() else { return false }
+                guard low.isOne, peek() == UInt8(ascii: "-"), peek(1) != UInt8(ascii: "]"), at + 1 < bytes.count else {
+                    continue
+                }
+                at += 1
+                // A range ends in one character, not in a class, and not before it begins.
+                guard let high = classMember(), high.isOne else { return false }
+                if let low = low.byte, let high = high.byte, low > high { return false }
             }
             return false
+        }
+
+        private mutating func namedClass() -> Bool {
+            var end = at + 2
+            while end < bytes.count, bytes[end] != UInt8(ascii: ":") { end += 1 }
+            guard end + 1 < bytes.count, bytes[end + 1] == UInt8(ascii: "]") else { return false }
+            let name = String(decoding: bytes[(at + 2)..<end], as: UTF8.self)
+            at = end + 2
+            return Self.named.contains(name.hasPrefix("^") ? String(name.dropFirst()) : name)
+        }
+
+        /// One member of a class: whether it is a single character, and its byte where that is ASCII and written plainly.
+        private mutating func classMember() -> (isOne: Bool, byte: UInt8?)? {
+            guard at < bytes.count else { return nil }
+            let byte = bytes[at]
+            at += 1
+            guard byte == UInt8(ascii: "\\") else {
+                // The rest of a character of several bytes.
+                while byte >= 0xC0, (0x80..<0xC0).contains(peek()) { at += 1 }
+                return (true, byte < 0x80 ? byte : nil)
+            }
+            let isClass = "dDsSwWpP".utf8.contains(peek())
+            return escape() ? (!isClass, nil) : nil
         }
 
         /// `(…`, `(?:…`, `(?flags…`, `(?P<name>…`, `(?<name>…`; nothing that looks around.

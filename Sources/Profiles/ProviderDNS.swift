@@ -82,6 +82,11 @@ struct ProviderDNS {
             changes.append(Change(place: place, what: "removed", reason: why))
             return
         }
+        guard type == "hosts" || server["server"].string?.isEmpty == false else {
+            fates[old] = .gone("names no server")
+            changes.append(Change(place: place, what: "removed", reason: "names no server"))
+            return
+        }
         HostileFields.strip(&server, place: { place }, changes: &changes)
         if type == "hosts" {
             if server.removeMember("path") != nil {

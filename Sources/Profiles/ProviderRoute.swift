@@ -87,11 +87,11 @@ struct ProviderRoute {
         switch conditions.judge(object) {
         case .impossible(let reason), .unsound(let reason): remove(reason)
         case .kept(.object(let kept)):
-            if kept["domain_regex"] != object["domain_regex"] {
+            if let key = Expressions.names.first(where: { kept[$0] != object[$0] }) {
                 changes.append(
                     Change(
-                        place: place + ".domain_regex", what: "expression removed",
-                        reason: "the engine cannot compile it"))
+                        place: "\(place).\(key)", what: "item removed",
+                        reason: "the engine refuses this name or expression"))
             }
             act(kept, place: place, targets: targets)
         case .kept: remove("no rule")
@@ -133,7 +133,11 @@ struct ProviderRoute {
     }
 
     private mutating func send(_ rule: inout JSONObject, to named: String, place: String, targets: RuleTargets) {
-        if let outbound = targets.outbound(named) {
+        if var outbound = targets.outbound(named) {
+            // A rule that takes everything would put the selector out of reach.
+            if outbound != ProfileTag.direct, !RuleConditions.hasConditions(.object(rule)) {
+                outbound = ProfileTag.proxy
+            }
             if outbound != named {
                 changes.append(
                     Change(

@@ -80,9 +80,10 @@ struct RuleConditions {
                 rule["rule_set"] = had.isEmpty ? Optional.none : JSON.array(had)
             }
         }
-        if let value = rule["domain_regex"], let (kept, _) = Expressions.unsupported(in: value) {
-            why = "has an expression the engine cannot compile"
-            rule["domain_regex"] = kept.isEmpty ? Optional.none : JSON.array(kept)
+        for key in Expressions.names {
+            guard let kept = Expressions.usable(rule[key], of: key) else { continue }
+            why = "has a name or expression the engine refuses"
+            rule[key] = kept.isEmpty ? Optional.none : JSON.array(kept)
         }
         guard let why else { return nil }
         let isLeft = Self.destinations.contains { rule[$0].map(Self.isSet) ?? false }
@@ -100,7 +101,13 @@ struct RuleConditions {
         for part in rule["rules"]?.listed ?? [] {
             guard let object = part.object else { return .unsound("a part is no rule") }
             switch judge(object) {
-            case .kept(let kept): inner.append(kept)
+            case .kept(let kept):
+                if Self.hasConditions(kept) {
+                    inner.append(kept)
+                } else if mode == "or" || !Self.hasConditions(part) {
+                    // Always true, and the engine refuses a part without conditions.
+                    return .unsound("a part has no conditions")
+                }
             case .unsound(let reason): return .unsound(reason)
             case .impossible(let reason):
                 if mode == "and" { return rule["invert"]?.bool == true ? .unsound(reason) : .impossible(reason) }
@@ -114,6 +121,15 @@ struct RuleConditions {
         var kept = rule
         kept["rules"] = .array(inner)
         return .kept(.object(kept))
+    }
+
+    private static let noConditions: Set<String> = [
+        "type", "mode", "invert", "rule_set_ip_cidr_match_source", "action", "outbound", "server",
+    ]
+
+    /// True when the rule, nested or not, asks for anything.
+    static func hasConditions(_ rule: JSON) -> Bool {
+        rule.object?.members.contains { !noConditions.contains($0.key) && isSet($0.value) } ?? false
     }
 
     /// True unless the engine would take the value for absent.

@@ -61,15 +61,19 @@ struct RuleSetTable {
             object["rules"] = .array(kept)
             return .object(object)
         }
-        guard let value = object["domain_regex"], let (kept, _) = Expressions.unsupported(in: value) else {
-            return rule
+        var lostSome = false
+        for key in Expressions.names {
+            guard let kept = Expressions.usable(object[key], of: key) else { continue }
+            lostSome = true
+            changes.append(
+                Change(
+                    place: "\(place).\(key)", what: "item removed", reason: "the engine refuses this name or expression"
+                ))
+            object[key] = kept.isEmpty ? Optional.none : JSON.array(kept)
         }
-        changes.append(
-            Change(
-                place: place + ".domain_regex", what: "expression removed", reason: "the engine cannot compile it"))
-        object["domain_regex"] = kept.isEmpty ? Optional.none : JSON.array(kept)
-        let names = ["domain", "domain_suffix", "domain_keyword", "domain_regex", "ip_cidr"]
-        let isLeft = names.contains { object[$0].map(RuleConditions.isSet) ?? false }
+        guard RuleConditions.hasConditions(.object(object)) else { return nil }
+        guard lostSome else { return rule }
+        let isLeft = (Expressions.names + ["ip_cidr"]).contains { object[$0].map(RuleConditions.isSet) ?? false }
         return isLeft && object["invert"] != true ? .object(object) : nil
     }
 

@@ -187,11 +187,37 @@ import Testing
         #expect(shaped.profile["route"]["rule_set"].listed.last?["rules"] == [["domain_regex": ["^ok$"]]])
     }
 
+    /// The engine refuses an empty name and a part without conditions, and a rule without any takes everything.
+    @Test func rulesWithHoles() throws {
+        let shaped = try shape(
+            """
+            {\(outbounds), "inbounds": [{"type": "tun", "tag": "t"}], "dns": {"servers": [{"type": "udp", "tag": "x"}],
+              "rules": [{"domain": "a", "server": "x"}]},
+             "route": {"rule_set": [{"tag": "in", "rules": [{"domain": []}]}], "rules": [
+              {"domain_suffix": ["", "a"], "outbound": "HK"}, {"domain_suffix": "", "outbound": "HK"}, {"outbound": "HK"},
+              {"type": "logical", "mode": "and", "rules": [{"inbound": "t"}, {"domain": "b"}], "outbound": "HK"},
+              {"type": "logical", "mode": "or", "rules": [{"inbound": "t"}, {"domain": "b"}], "outbound": "HK"},
+              {"type": "logical", "mode": "and", "rules": [{}, {"domain": "b"}], "outbound": "HK"},
+              {"rule_set": "in", "outbound": "HK"}
+            ]}}
+            """)
+        #expect(
+            shaped.providerRules == [
+                ["domain_suffix": ["a"], "action": "route", "outbound": "HK"],
+                ["action": "route", "outbound": "proxy"],
+                ["type": "logical", "mode": "and", "rules": [["domain": "b"]], "action": "route", "outbound": "HK"],
+            ])
+        #expect(shaped.profile["dns"]["servers"].listed.count == 2)
+        #expect(shaped.removedRuleSets.map(\.tag) == ["in"])
+    }
+
     @Test(arguments: [
         ("^a.*[^]x-z]+?\\.com$", true), ("(?i)a(?:b|c){2,3}", true), ("(?P<n>a)", true), ("\\d\\x41\\p{Han}", true),
         ("a{,2}", true), ("[[:alpha:]]", true), ("", true), ("(?=a)", false), ("(?<!a)b", false), ("(a)\\1", false),
         ("a++", false), ("*a", false), ("(a", false), ("a)", false), ("[a", false), ("\\Z", false), ("a\\", false),
-        ("a{1001}", false), ("(?>a)", false), ("\\h", false), ("a{2}{3}", false),
+        ("a{1001}", false), ("(?>a)", false), ("\\h", false), ("a{2}{3}", false), ("[[:foo:]]", false),
+        ("[z-a]", false), ("[a-\\d]", false), ("[\\d-z]", true), ("[a-]", true),
+        ("\\p{Foo}", false), ("\\pL", true), ("[中-文]", true), ("[]a]", true),
     ])
     func expressions(_ text: String, _ accepted: Bool) { #expect(Expressions.accepts(text) == accepted) }
 }
