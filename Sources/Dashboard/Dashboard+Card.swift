@@ -93,7 +93,12 @@ extension Dashboard {
     private func lineRow(_ limit: Int) -> Row {
         var row = Row(limit: limit, glyphs)
         row.add(Words.line(language) + " ", .faint)
-        if let line = selectedLine {
+        var chosen = selectedLine
+        if chosen?.id == LineItem.automaticID, let used = snapshot.automatic.flatMap({ snapshot.lines.line($0) }) {
+            row.add("auto" + (glyphs.unicode ? " → " : " > "), Style(.accent))
+            chosen = used
+        }
+        if let line = chosen {
             if let region = line.region { row.add((glyphs.flags ? region.flag : region.code) + " ") }
             // The name is the longest thing here: it gives way to the badge and the figure beside it.
             let badge = badgeText(line)
@@ -102,7 +107,7 @@ extension Dashboard {
             let name = TerminalText.settle(displayName(line), glyphs)
             row.add(TerminalText.cut(name, to: max(4, row.room - tail), glyphs), Style(bold: true))
             if !badge.isEmpty { row.add(" " + badge, Style(.accent)) }
-            row.add(" " + figure, latencyStyle(line, now: nil))
+            if !figure.isEmpty { row.add(" " + figure, latencyStyle(line, now: nil)) }
         } else {
             row.add(Words.noLine(language), .faint)
         }

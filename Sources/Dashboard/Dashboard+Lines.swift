@@ -88,7 +88,8 @@ extension Dashboard {
         row.add(isCursor ? (glyphs.unicode ? "▸" : ">") : " ", style(.accent, bold: true))
         row.add(isSelected ? (glyphs.unicode ? "●" : "*") : " ", style(.good, bold: true))
         if columns.number > 0 {
-            row.add("\(place + 1)", style(.faint), field: columns.number, rightAligned: true)
+            let number = snapshot.lines.number(at: place).map(String.init) ?? ""
+            row.add(number, style(.faint), field: columns.number, rightAligned: true)
             row.add(" ", style(.plain))
         }
         let region = line.region.map { glyphs.flags ? $0.flag : $0.code } ?? ""
@@ -97,7 +98,7 @@ extension Dashboard {
         row.add(displayName(line), style(.plain, bold: isSelected), field: columns.name)
         if columns.kind > 0 {
             row.add(" ", style(.plain))
-            row.add(line.kind, style(.faint), field: columns.kind - 1)
+            row.add(line.id == LineItem.automaticID ? "" : line.kind, style(.faint), field: columns.kind - 1)
         }
         if columns.badge > 0 { row.add(badgeText(line), style(.accent), field: columns.badge, rightAligned: true) }
         if let why = line.unusable {
@@ -120,7 +121,8 @@ extension Dashboard {
     }
 
     func displayName(_ line: LineItem) -> String {
-        line.region == nil ? line.name : Region.withoutFlag(line.name)
+        if line.id == LineItem.automaticID { return Words.automatic(language) }
+        return line.region == nil ? line.name : Region.withoutFlag(line.name)
     }
 
     /// The multiplier, when it is not one.
@@ -132,7 +134,7 @@ extension Dashboard {
     /// What stands in the latency's column, and since when it holds.
     func latencyText(_ line: LineItem) -> (text: String, at: Double?) {
         switch line.latency {
-        case .unknown: ("-", nil)
+        case .unknown: (line.id == LineItem.automaticID ? "" : "-", nil)
         case .testing: (glyphs.unicode ? "…" : "...", nil)
         case .measured(let milliseconds, let at): ("\(milliseconds) ms", at)
         case .failed(let code, let at): (Words.failure(code)(language), at)
@@ -152,8 +154,9 @@ extension Dashboard {
     }
 
     private func drawWelcome(_ frame: inout Frame, rows: Int) {
-        let isImporting = snapshot.activity == .importing
-        let texts = isImporting ? [Words.importing] : Words.welcome
+        let texts =
+            snapshot.isLoading
+            ? [Words.loading] : snapshot.activity == .importing ? [Words.importing] : Words.welcome
         var lines = texts.flatMap {
             TerminalText.wrap(TerminalText.settle($0(language), glyphs), to: frame.size.columns - 4)
         }

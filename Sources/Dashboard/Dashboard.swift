@@ -42,10 +42,10 @@ package struct Dashboard: Sendable {
 
     /// Changes what is told from outside.
     package mutating func update(_ change: (inout Snapshot) -> Void) {
-        let countBefore = snapshot.lines.count
+        let countBefore = snapshot.lines.items.count
         let wasTesting = isTesting
         change(&snapshot)
-        if countBefore != snapshot.lines.count {
+        if countBefore != snapshot.lines.items.count {
             arrange()
         } else if wasTesting, !isTesting {
             // Rows keep their places while figures come in, and are put in order when all are there.

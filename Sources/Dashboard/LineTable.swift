@@ -15,6 +15,9 @@ package enum Latency: Hashable, Sendable {
 
 /// One line as the dashboard shows it.
 package struct LineItem: Hashable, Sendable {
+    /// The id of the automatic choice: the engine's pick of the fastest line.
+    package static let automaticID = "auto"
+
     package var id: String
     package var name: String
     /// The protocol, such as `hysteria2`.
@@ -51,7 +54,9 @@ package enum Sort: Int, Sendable, CaseIterable {
 /// Filtering is one pass over one buffer of folded bytes; ordering compares integers. 5,000 lines take well under a
 /// frame's time for both.
 package struct LineTable: Sendable {
+    /// The automatic choice first, when there is one, then the lines in the provider's order.
     package private(set) var items: [LineItem] = []
+    private var hasAutomatic = false
     private var places: [String: Int] = [:]
     private var folded: [UInt8] = []
     /// Where a line's folded text begins; one more at the end.
@@ -61,10 +66,15 @@ package struct LineTable: Sendable {
     package init() {}
 
     /// Takes in the lines and precomputes region and search text.
-    package init(_ lines: [LineItem]) {
+    /// - Parameter automatic: whether the automatic choice stands before them.
+    package init(_ lines: [LineItem], automatic: Bool = false) {
         items = lines
-        places.reserveCapacity(lines.count)
-        starts.reserveCapacity(lines.count + 1)
+        if automatic, !lines.isEmpty {
+            items.insert(LineItem(id: LineItem.automaticID, name: "", kind: "urltest"), at: 0)
+        }
+        hasAutomatic = items.count > lines.count
+        places.reserveCapacity(items.count)
+        starts.reserveCapacity(items.count + 1)
         for position in items.indices {
             places[items[position].id] = position
             items[position].region = Region(in: items[position].name)
@@ -74,7 +84,17 @@ package struct LineTable: Sendable {
         }
     }
 
-    package var count: Int { items.count }
+    /// Lines, the automatic choice not counted.
+    package var count: Int { items.count - (hasAutomatic ? 1 : 0) }
+
+    /// Usable lines.
+    package var usableCount: Int { items.reduce(hasAutomatic ? -1 : 0) { $0 + ($1.unusable == nil ? 1 : 0) } }
+
+    /// A line's number as the list of the command line counts, from 1; nil for the automatic choice.
+    package func number(at place: Int) -> Int? {
+        let number = hasAutomatic ? place : place + 1
+        return number > 0 ? number : nil
+    }
 
     /// A line by its id.
     package func line(_ id: String) -> LineItem? { places[id].map { items[$0] } }
@@ -90,7 +110,9 @@ package struct LineTable: Sendable {
     /// Marks lines as being measured: these, or all usable ones.
     package mutating func markTesting(_ ids: [String]) {
         for place in ids.isEmpty ? Array(items.indices) : ids.compactMap({ places[$0] })
-        where items[place].unusable == nil { items[place].latency = .testing }
+        where items[place].unusable == nil && items[place].id != LineItem.automaticID {
+            items[place].latency = .testing
+        }
     }
 
     /// The places of the lines that match, in order. Words of the filter are separated by spaces; all must occur in the
@@ -98,16 +120,19 @@ package struct LineTable: Sendable {
     package mutating func arrange(filter: String, sort: Sort) -> [Int] {
         let words = filter.split(separator: " ").map { Self.fold(String($0)) }
         var places = Array(items.indices)
+        // The automatic choice stays on top whatever the order, and is no match for any filter.
+        let top = hasAutomatic && words.isEmpty ? [0] : []
+        if hasAutomatic { places.removeFirst() }
         if !words.isEmpty { places = places.filter { place in words.allSatisfy { contains($0, at: place) } } }
         switch sort {
-        case .order: return places
-        case .latency: return Self.sorted(places) { latencyRank($0) }
+        case .order: return top + places
+        case .latency: return top + Self.sorted(places) { latencyRank($0) }
         case .multiplier:
-            return Self.sorted(places) { Int64(((items[$0].multiplier ?? 1) * 1000).rounded()) }
+            return top + Self.sorted(places) { Int64(((items[$0].multiplier ?? 1) * 1000).rounded()) }
         case .name:
             let ranks = nameRanks ?? Self.ranks(of: items)
             nameRanks = ranks
-            return Self.sorted(places) { Int64(ranks[$0]) }
+            return top + Self.sorted(places) { Int64(ranks[$0]) }
         }
     }
 

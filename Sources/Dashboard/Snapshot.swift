@@ -158,8 +158,12 @@ package struct Snapshot: Sendable {
     /// False until a subscription was imported.
     package var hasSubscription = false
     package var lines = LineTable()
-    /// The chosen line's id.
+    /// The chosen line's id; `LineItem.automaticID` for the automatic choice.
     package var selected: String?
+    /// What the automatic choice uses now: a line's id.
+    package var automatic: String?
+    /// The state directory has not been read yet.
+    package var isLoading = false
     package var mode = Mode.rule
     package var killSwitch = false
     package var traffic: Traffic?

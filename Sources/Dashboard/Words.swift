@@ -67,6 +67,8 @@ enum Words {
 
     static let line = Text("线路", "Line")
     static let noLine = Text("尚未选择线路", "no line chosen")
+    static let automatic = Text("自动选择最快的线路", "automatic, the fastest line")
+    static let loading = Text("正在读取…", "Reading…")
     static let mode = Text("模式", "Mode")
     static let killSwitch = Text("断网保护", "Kill switch")
     static let on = Text("开", "on")

@@ -57,6 +57,15 @@ import Testing
         expectGolden("connections-\(language.rawValue)", dashboard.frame(standard, now: now).text)
     }
 
+    @Test func automaticChoiceNamesItsLine() {
+        var snapshot = connectedSnapshot()
+        snapshot.lines = LineTable(sampleLines().items, automatic: true)
+        snapshot.selected = LineItem.automaticID
+        snapshot.automatic = "b"
+        var dashboard = dashboard(snapshot)
+        expectGolden("automatic-en", dashboard.frame(standard, now: now).text)
+    }
+
     @Test func asciiHasNothingElse() {
         var dashboard = dashboard(connectedSnapshot(), .chinese, .ascii)
         let text = dashboard.frame(standard, now: now).text

@@ -42,6 +42,20 @@ import Testing
         #expect(names(&table, filter: "zz", .order).isEmpty)
     }
 
+    @Test func automaticChoiceStaysOnTop() {
+        let lines = [LineItem(id: "1", name: "b", kind: "x"), LineItem(id: "2", name: "a", kind: "x")]
+        var table = LineTable(lines, automatic: true)
+        #expect(table.count == 2)
+        #expect(table.usableCount == 2)
+        for sort in Sort.allCases { #expect(table.arrange(filter: "", sort: sort).first == 0) }
+        #expect(table.arrange(filter: "a", sort: .order) == [2])
+        #expect(table.number(at: 0) == nil)
+        #expect(table.number(at: 2) == 2)
+        table.markTesting([])
+        #expect(table.line(LineItem.automaticID)?.latency == .unknown)
+        #expect(LineTable([], automatic: true).items.isEmpty)
+    }
+
     @Test func fiveThousandLinesAnswerAKeyInTime() {
         let regions = ["香港", "日本", "新加坡", "美国", "Germany"]
         let lines = (0..<5000).map { number in
