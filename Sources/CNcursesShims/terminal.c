@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
+#include <sys/signalfd.h>
 #include <term.h>
 #include <termios.h>
 #include <unistd.h>
@@ -183,3 +184,25 @@ void cs_take_size(void) {
 }
 
 void cs_write(const char *bytes, int count) { write_all(bytes, (size_t)count); }
+
+int cs_take_signals(void) {
+    sigset_t taken;
+    sigemptyset(&taken);
+    sigaddset(&taken, SIGWINCH);
+    sigaddset(&taken, SIGTERM);
+    sigaddset(&taken, SIGHUP);
+    sigaddset(&taken, SIGINT);
+    sigaddset(&taken, SIGCONT);
+    if (sigprocmask(SIG_BLOCK, &taken, NULL) != 0) return -1;
+    return signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int cs_next_signal(int descriptor) {
+    struct signalfd_siginfo found;
+    if (read(descriptor, &found, sizeof found) != (ssize_t)sizeof found) return CS_SIGNAL_NONE;
+    switch (found.ssi_signo) {
+    case SIGWINCH: return CS_SIGNAL_RESIZED;
+    case SIGCONT: return CS_SIGNAL_CONTINUED;
+    default: return CS_SIGNAL_END;
+    }
+}

@@ -67,7 +67,7 @@ extension Dashboard {
         row.add(switchText, phaseStyle)
         row.add(" " + phaseMark + " " + Words.phase(connection.phase)(language), phaseStyle)
         if let stage = connection.stage, connection.phase == .connecting || connection.phase == .reconnecting {
-            row.add(" · " + Stages.text(stage)(language), .faint)
+            row.add(" · " + (Messages.stages[stage] ?? Text(verbatim: stage))(language), .faint)
         }
         if connection.phase == .connected, let proof = Words.proof(connection.proof) {
             row.add(" · " + proof(language), connection.proof == .silent ? Style(.bad) : .faint)
@@ -225,19 +225,5 @@ extension Dashboard {
         if top { row.add(" Trocket ", Style(.accent, bold: true)) }
         row.add(String(repeating: line, count: size.columns - 1 - row.width) + right, .faint)
         return row
-    }
-}
-
-/// What the worker is doing while it connects, by its code.
-enum Stages {
-    static func text(_ code: String) -> Text {
-        switch code {
-        case "engine": Text("启动内核", "starting the engine")
-        case "link": Text("建立链路", "making the link")
-        case "sandbox": Text("布置沙盒", "setting up the sandbox")
-        case "routes": Text("设置并核对路由", "setting routes and reading them back")
-        case "waiting": Text("稍后重试", "waiting to try again")
-        default: Text(verbatim: code)
-        }
     }
 }

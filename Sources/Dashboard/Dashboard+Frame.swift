@@ -18,12 +18,12 @@ extension Dashboard {
         } else {
             drawCard(&frame, now: now)
             let keys = keyRows(size)
-            let space = size.rows - frame.rows.count - keys.rows.count - 1
-            drawPanel(&frame, rows: max(1, space), now: now)
-            let end = size.rows - keys.rows.count - 1
+            let messages = messageRows(size, now: now)
+            let end = size.rows - keys.rows.count - messages.count
+            drawPanel(&frame, rows: max(1, end - frame.rows.count), now: now)
             if frame.rows.count > end { frame.rows.removeLast(frame.rows.count - end) }
             while frame.rows.count < end { frame.rows.append(Row(limit: size.columns, glyphs)) }
-            frame.rows.append(messageRow(size, now: now))
+            frame.rows.append(contentsOf: messages)
             frame.rows.append(contentsOf: keys.rows)
             frame.hits.append(contentsOf: keys.hits)
         }
@@ -47,28 +47,31 @@ extension Dashboard {
         }
     }
 
-    /// The row above the keys: a question, a countdown, an announcement, or more about the line under the cursor.
-    private func messageRow(_ size: Size, now: Double) -> Row {
+    /// The rows above the keys, one at least: a question, a countdown, an announcement, or more about the line under the cursor.
+    private func messageRows(_ size: Size, now: Double) -> [Row] {
+        guard let (text, style) = message(now: now) else { return [Row(limit: size.columns, glyphs)] }
+        let most = size.rows >= 20 ? 3 : size.rows >= 12 ? 2 : 1
+        let lines = TerminalText.wrap(TerminalText.settle(text(language), glyphs), to: size.columns - 2)
+        return lines.prefix(most).map { row(" " + $0, style, size) }
+    }
+
+    private func message(now: Double) -> (Text, Style)? {
         if let question {
-            let text = question == .unguard ? Words.unguard : Words.closeAll
-            return row(" " + text(language), Style(.fair, bold: true), size)
+            return (question == .unguard ? Words.unguard : Words.closeAll, Style(.fair, bold: true))
         }
         if let until = snapshot.connection.confirmBy, until > now {
-            return row(" " + Words.undoIn(Int((until - now).rounded(.up)))(language), Style(.fair, bold: true), size)
+            return (Words.undoIn(Int((until - now).rounded(.up))), Style(.fair, bold: true))
         }
         if let announcement = snapshot.announcement, announcement.until > now {
-            let style =
-                switch announcement.weight {
-                case .calm: Style(.accent)
-                case .good: Style(.good)
-                case .warning: Style(.fair)
-                case .error: Style(.bad, bold: true)
-                }
-            return row(" " + announcement.text(language), style, size)
+            return switch announcement.weight {
+            case .calm: (announcement.text, Style(.accent))
+            case .good: (announcement.text, Style(.good))
+            case .warning: (announcement.text, Style(.fair))
+            case .error: (announcement.text, Style(.bad, bold: true))
+            }
         }
-        guard panel == .lines, let line = currentLine else { return Row(limit: size.columns, glyphs) }
-        if let why = line.unusable { return row(" " + Words.cannotUse(why)(language), Style(.fair), size) }
-        return Row(limit: size.columns, glyphs)
+        if panel == .lines, let why = currentLine?.unusable { return (Words.cannotUse(why), Style(.fair)) }
+        return nil
     }
 
     // MARK: Keys

@@ -153,10 +153,20 @@ extension Dashboard {
         }
     }
 
+    private func drawStateProblem(_ problem: Problem, _ frame: inout Frame) {
+        frame.rows.append(Row(limit: frame.size.columns, glyphs))
+        for (text, style) in [(problem.message, Style(.bad, bold: true)), (problem.remedy ?? Text("", ""), .plain)] {
+            for line in TerminalText.wrap(TerminalText.settle(text(language), glyphs), to: frame.size.columns - 4) {
+                frame.rows.append(row("  " + line, style, frame.size))
+            }
+        }
+    }
+
     private func drawWelcome(_ frame: inout Frame, rows: Int) {
         let texts =
             snapshot.isLoading
             ? [Words.loading] : snapshot.activity == .importing ? [Words.importing] : Words.welcome
+        if let problem = snapshot.stateProblem { return drawStateProblem(problem, &frame) }
         var lines = texts.flatMap {
             TerminalText.wrap(TerminalText.settle($0(language), glyphs), to: frame.size.columns - 4)
         }

@@ -136,7 +136,10 @@ struct Scroller: Hashable, Sendable {
     }
 
     mutating func setHeight(_ height: Int) {
+        guard height != self.height else { return }
         self.height = max(1, height)
+        // What the position is at stays in view, with as much before it as after it.
+        if !follows { top = position - self.height / 2 }
         move(to: position)
     }
 

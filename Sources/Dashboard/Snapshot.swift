@@ -155,6 +155,8 @@ package struct LiveConnection: Hashable, Sendable {
 /// Everything the dashboard shows that it does not decide itself.
 package struct Snapshot: Sendable {
     package var connection = Connection()
+    /// Why the state directory cannot be read.
+    package var stateProblem: Problem?
     /// False until a subscription was imported.
     package var hasSubscription = false
     package var lines = LineTable()

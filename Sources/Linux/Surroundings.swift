@@ -43,6 +43,13 @@ package enum Surroundings {
         return Int(size.ws_col)
     }
 
+    /// Seconds the local time is east of UTC now. Corresponds to localtime_r(3).
+    package static var utcOffset: Int {
+        var now = Glibc.time(nil)
+        var parts = tm()
+        return localtime_r(&now, &parts) == nil ? 0 : parts.tm_gmtoff
+    }
+
     /// The path of the running program. Corresponds to readlink(2) on /proc/self/exe.
     package static var executable: String? { link("/proc/self/exe") }
 

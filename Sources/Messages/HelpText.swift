@@ -58,6 +58,8 @@ extension HelpText {
     package static let testTimeout = Text(
         "每条线路的时限，默认 5s，最多 30s", "limit for each line; 5s unless given, at most 30s")
     package static let testConcurrency = Text("同时测量的条数，默认 128", "tests at a time; 128 unless given")
+    package static let testStream = Text(
+        "与 --json 合用：每测完一条就输出一行对象", "with --json: one object a line as each line answers, instead of an array")
     package static let selectSummary = Text("选择线路；已连接时立即切换", "choose a line; switches at once when connected")
     package static let selectDetails = Text(
         "先按完整名称，再按唯一的部分名称（不分大小写），再按列表序号；#3 总是序号。auto 表示由内核选最快的。已有的连接不中断。",

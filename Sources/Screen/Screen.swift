@@ -7,7 +7,7 @@ import Linux
 /// The one owner of ncurses. Everything happens on the thread that opened it; there is at most one at a time.
 ///
 /// The terminal is restored by `close()`, at exit(3), and on a crash by a handler that knows the sequences beforehand.
-/// SIGTERM, SIGHUP, SIGINT and SIGWINCH are the caller's, who takes them through its loop.
+/// Signals that concern the terminal come through `signals()`.
 package final class Screen {
     /// Characters arrive as UTF-8.
     package let isUnicode: Bool
@@ -88,6 +88,17 @@ package final class Screen {
     package func suspend() {
         cs_suspend()
         readSize()
+    }
+
+    /// The descriptor to watch for `signals()`. Takes SIGWINCH, SIGTERM, SIGHUP, SIGINT and SIGCONT from their default
+    /// actions; call it before any thread exists. Corresponds to signalfd(2).
+    package private(set) lazy var signalDescriptor: Int32 = cs_take_signals()
+
+    /// The signals that came since the last call.
+    package func signals() -> [TerminalSignal] {
+        var signals: [TerminalSignal] = []
+        while let signal = TerminalSignal(code: cs_next_signal(signalDescriptor)) { signals.append(signal) }
+        return signals
     }
 
     /// Everything typed since the last call.

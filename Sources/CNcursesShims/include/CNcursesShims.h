@@ -25,6 +25,12 @@ void cs_take_size(void);
 /// Writes bytes to the terminal behind ncurses' back: clipboard, nothing that moves the cursor.
 void cs_write(const char *bytes, int count);
 
+enum cs_signal { CS_SIGNAL_NONE, CS_SIGNAL_RESIZED, CS_SIGNAL_END, CS_SIGNAL_CONTINUED };
+/// A signalfd(2) for the signals a terminal program takes, which are blocked from then on; -1 on failure.
+int cs_take_signals(void);
+/// The next of them, as cs_signal; CS_SIGNAL_NONE when none waits.
+int cs_next_signal(int descriptor);
+
 // --- drawing.c -------------------------------------------------------------------------------------------------------
 #define CS_BOLD 1u
 #define CS_DIM 2u

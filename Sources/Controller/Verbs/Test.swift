@@ -15,6 +15,7 @@ extension Verb {
             options: [
                 OptionSpecification("timeout", value: "TIME", HelpText.testTimeout),
                 OptionSpecification("concurrency", value: "N", HelpText.testConcurrency),
+                OptionSpecification("stream", HelpText.testStream),
             ])
     ) { context, command in
         let timeout = try command.milliseconds("timeout", in: 100...30_000) ?? 5000
@@ -24,19 +25,27 @@ extension Verb {
         let chosen = try chooseLines(command.operands, of: all)
         let started = Moment.now
         let output = context.output
+        let isStream = output.json && command.has("stream")
         var good = 0
         var done = 0
+        var via = ""
         let measurement = try Measurement(
             context, lines: chosen.map(\.line), timeout: timeout, concurrency: concurrency
-        ) { _, outcome in
+        ) { position, outcome in
             done += 1
+            if isStream {
+                let latency = Measurement.latency(outcome, at: Int(wallClock()), via: via)
+                output.result(
+                    json(chosen[position].line, number: chosen[position].number, latency), pretty: false)
+            }
             if case .milliseconds = outcome { good += 1 }
             output.progress(Messages.measuring(done, chosen.count, good))
         }
+        via = measurement.via
         while !measurement.isDone { try measurement.step(milliseconds: 500) }
         // A full disk must not cost the result that is there.
         do throws(StoreError) { try measurement.store() } catch { output.note(error.message) }
-        report(measurement, numbers: chosen.map(\.number), to: output)
+        if !isStream { report(measurement, numbers: chosen.map(\.number), to: output) }
         let seconds = Moment.now.milliseconds(since: started) / 100
         output.note(Messages.measured(good, chosen.count, "\(seconds / 10).\(seconds % 10)"))
         output.note(
@@ -67,17 +76,7 @@ extension Verb {
             )
         }
         if output.json {
-            output.result(
-                .array(
-                    rows.map { row in
-                        [
-                            "number": .int(row.number), "id": .string(row.line.identity),
-                            "name": .string(row.line.name),
-                            "type": .string(row.line.type), "server": .string(row.line.server),
-                            "port": .optional(row.line.port), "latency": latencyJSON(row.latency),
-                        ]
-                    }))
-            return
+            return output.result(.array(rows.map { json($0.line, number: $0.number, $0.latency) }))
         }
         let sorted = rows.sorted { left, right in
             (left.latency.milliseconds ?? .max, left.number) < (right.latency.milliseconds ?? .max, right.number)
@@ -89,6 +88,14 @@ extension Verb {
             return [String(row.number), figure, row.line.name, row.line.type]
         }
         Figures.table(table, right: [0, 1]).forEach { output.result($0) }
+    }
+
+    private static func json(_ line: StoredLine, number: Int, _ latency: Latency) -> JSON {
+        [
+            "number": .int(number), "id": .string(line.identity), "name": .string(line.name),
+            "type": .string(line.type), "server": .string(line.server), "port": .optional(line.port),
+            "latency": latencyJSON(latency),
+        ]
     }
 
     /// `{"ms", "at", "via", "error"}`.

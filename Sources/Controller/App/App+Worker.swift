@@ -1,0 +1,96 @@
+// What the screen shows of the tunnel: the worker's events.
+
+import Commands
+import Dashboard
+import JSON
+import Linux
+import Messages
+
+extension App {
+    /// Milliseconds until the worker is looked for again when there is none.
+    private static let patience = 5000
+
+    /// Connects to the worker and subscribes to the tunnel's state.
+    func connectToWorker() {
+        cancelTimer(.worker)
+        do {
+            let worker = try context.worker()
+            worker.onEvent = { [unowned self] event in show(event.status) }
+            self.worker = worker
+            _ = try worker.call(.subscribe, milliseconds: 1000)
+            show(try worker.status())
+        } catch {
+            loseWorker(Failure(describing: error))
+        }
+    }
+
+    /// Looks for a missing worker now instead of later: somebody is at the keyboard.
+    func retryWorker() {
+        if worker == nil, dashboard.snapshot.connection.phase == .unavailable { connectToWorker() }
+    }
+
+    func readWorker() {
+        do { try worker?.readEvents() } catch { loseWorker(Failure(describing: error)) }
+        markDirty()
+    }
+
+    private func loseWorker(_ failure: Failure) {
+        worker = nil
+        stopEngine()
+        tell {
+            $0.connection = Connection(.unavailable)
+            $0.connection.problem = Problem(
+                code: failure.code, message: failure.message, remedy: failure.remedy)
+        }
+        after(.worker, milliseconds: Self.patience) { [self] in connectToWorker() }
+    }
+
+    private func show(_ status: StatusReport) {
+        let before = dashboard.snapshot.connection
+        var connection = Connection(Connection.Phase(rawValue: status.state.rawValue) ?? .unknown)
+        connection.stage = status.stage?.rawValue
+        connection.since = status.since.map(Double.init)
+        connection.confirmBy = status.confirmBy.map(Double.init)
+        connection.isMine = status.mine || status.owner == nil
+        connection.proof = status.state == .connected ? before.proof : .none
+        if let reason = status.reason {
+            let failure = Failure.worker(reason)
+            connection.problem = Problem(code: failure.code, message: failure.message, remedy: failure.remedy)
+        }
+        tell {
+            $0.connection = connection
+            if status.state != .disconnected { $0.killSwitch = status.killSwitch }
+        }
+        if status.state == .connected, let report = status.api {
+            startEngine(report)
+            prove("\(status.since ?? 0)/\(status.engine?.pid ?? 0)")
+        } else {
+            stopEngine()
+            provenSubject = ""
+        }
+    }
+
+    /// Has the line proven, once for each connection, line and mode.
+    func prove(_ connection: String? = nil, again: Bool = false) {
+        let subject = connection ?? provenSubject
+        guard dashboard.snapshot.connection.phase == .connected, again || subject != provenSubject else { return }
+        provenSubject = subject
+        proof?.cancel()
+        tell { $0.connection.proof = .checking }
+        var job: Job?
+        job = run(["status", "--json"]) { [unowned self] outcome in
+            guard proof === job else { return }
+            proof = nil
+            let proof = outcome.value["proof"]
+            guard dashboard.snapshot.connection.phase == .connected else { return }
+            tell {
+                if let milliseconds = proof["ms"].int {
+                    $0.connection.proof = .answered(milliseconds: milliseconds)
+                } else {
+                    $0.connection.proof = proof["error"].string == nil ? .none : .silent
+                }
+            }
+        }
+        proof = job
+    }
+}
