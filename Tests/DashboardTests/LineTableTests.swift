@@ -1,6 +1,7 @@
 // Regions read from names, sorting, filtering, and how long they take with 5,000 lines.
 
 import Dashboard
+import Glibc
 import Messages
 import Testing
 
@@ -66,19 +67,24 @@ import Testing
         var snapshot = connectedSnapshot()
         snapshot.lines = LineTable(lines)
         var dashboard = dashboard(snapshot)
-        let clock = ContinuousClock()
-        var slowest = Duration.zero
+        var slowest = 0
         let keys: [Key] = [
             .character("s"), .character("s"), .character("s"), .end, .pageUp, .home, .down, .character("/"),
             .character("9"), .character("9"), .backspace, .escape,
         ]
         for key in keys {
-            let before = clock.now
+            let before = processorNanoseconds()
             _ = dashboard.handle(key, now: now)
             _ = dashboard.frame(Size(columns: 120, rows: 40), now: now)
-            slowest = max(slowest, clock.now - before)
+            slowest = max(slowest, processorNanoseconds() - before)
         }
-        // The target is 16 ms in the optimised program; this unoptimised build on a busy machine gets twenty times that.
-        #expect(slowest < .milliseconds(320))
+        // The target is 16 ms in the optimised program; an unoptimised build gets twenty times that, of processor time.
+        #expect(slowest < 320_000_000)
+    }
+
+    private func processorNanoseconds() -> Int {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return time.tv_sec * 1_000_000_000 + time.tv_nsec
     }
 }
