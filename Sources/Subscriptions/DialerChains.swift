@@ -88,9 +88,9 @@ struct DialerChains {
             flattened.remove(index)
             return faults[found] == nil ? found : nil
         }
-        guard groups[name] != nil else { return nil }
+        guard fuel > 0, let lists = groups[name] else { return nil }
         var visited: Set<String> = [name]
-        var stack = [(groups[name] ?? [])[...]]
+        var stack = lists.reversed().map { $0[...] }
         while var members = stack.popLast() {
             guard let member = members.popFirst() else { continue }
             stack.append(members)
@@ -101,8 +101,9 @@ struct DialerChains {
                     flattened.insert(index)
                     return found
                 }
-            } else if let inner = groups[member], visited.insert(member).inserted {
-                stack.append(inner[...])
+            } else if !visited.contains(member), let inner = groups[member] {
+                visited.insert(member)
+                stack.append(contentsOf: inner.reversed().map { $0[...] })
             }
         }
         return nil

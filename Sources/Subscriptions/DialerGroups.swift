@@ -2,33 +2,50 @@
 
 internal import YAML
 
-/// The members of each group, in order.
+/// The members of each group, in order. Lists that many groups share (`include-all`, `use`) are kept once.
 struct DialerGroups {
-    private var members: [String: [String]] = [:]
+    /// How many providers one group may name; a profile has no more.
+    private static let maximumUses = 16
+
+    private struct Group {
+        var members: [String] = []
+        var includesOwn = false
+        var includesProviders = false
+        var uses: [String] = []
+    }
+
+    private var groups: [String: Group] = [:]
+    private var own: [String] = []
+    private var providers: [String: [String]] = [:]
 
     init() {}
 
     /// - Parameters:
-    ///   - groups: the profile's groups.
+    ///   - list: the profile's groups.
     ///   - own: the names of the profile's own nodes.
     ///   - providers: the names of each provider's nodes.
-    init(_ groups: [Fields], own: [String], providers: [String: [String]]) {
-        for group in groups {
-            guard let name = (try? group.text("name")) ?? nil, members[name] == nil else { continue }
-            var list = ((try? group.list("proxies")) ?? nil) ?? []
-            let all = ((try? group.flag("include-all")) ?? nil) == true
-            if all || ((try? group.flag("include-all-proxies")) ?? nil) == true { list.append(contentsOf: own) }
-            if all || ((try? group.flag("include-all-providers")) ?? nil) == true {
-                for provider in providers.keys.sorted() { list.append(contentsOf: providers[provider] ?? []) }
-            } else {
-                for provider in ((try? group.list("use")) ?? nil) ?? [] {
-                    list.append(contentsOf: providers[provider] ?? [])
-                }
-            }
-            members[name] = list
+    init(_ list: [Fields], own: [String], providers: [String: [String]]) {
+        self.own = own
+        self.providers = providers
+        for fields in list {
+            guard let name = (try? fields.text("name")) ?? nil, groups[name] == nil else { continue }
+            func isOn(_ key: String) -> Bool { ((try? fields.flag(key)) ?? nil) == true }
+            var group = Group()
+            group.members = ((try? fields.list("proxies")) ?? nil) ?? []
+            group.includesOwn = isOn("include-all") || isOn("include-all-proxies")
+            group.includesProviders = isOn("include-all") || isOn("include-all-providers")
+            group.uses = Array((((try? fields.list("use")) ?? nil) ?? []).prefix(Self.maximumUses))
+            groups[name] = group
         }
     }
 
-    /// The members of a group; nil when there is no such group.
-    subscript(_ name: String) -> [String]? { members[name] }
+    /// The members of a group, list by list; nil when there is no such group.
+    subscript(_ name: String) -> [[String]]? {
+        guard let group = groups[name] else { return nil }
+        var lists = [group.members]
+        if group.includesOwn { lists.append(own) }
+        let used = group.includesProviders ? providers.keys.sorted() : group.uses
+        lists.append(contentsOf: used.compactMap { providers[$0] })
+        return lists
+    }
 }

@@ -117,6 +117,8 @@ enum Recognition {
 
     /// The text inside base64; nil when this is not base64.
     private static func unwrapped(_ text: [UInt8]) -> [UInt8]? {
+        // Anything else shows itself within its first line.
+        guard text.prefix(256).allSatisfy({ $0.isBase64 || $0.isSpace || $0 == UInt8(ascii: "%") }) else { return nil }
         var bytes = text
         if bytes.contains(UInt8(ascii: "%")) {
             bytes = Array(String(decoding: bytes, as: UTF8.self).percentDecoded.utf8)

@@ -1,7 +1,7 @@
 // From bytes to a subscription: recognise, convert each line, name and number what is left.
 
 package import ImportReport
-package import JSON
+internal import JSON
 internal import YAML
 
 /// Reads subscriptions.
@@ -31,26 +31,12 @@ package enum SubscriptionReader {
         }
     }
 
-    /// A subscription out of a sing-box configuration, migrated or not.
-    /// - Parameter capabilities: what the engine at hand can run; nil leaves every object as it is. With it the objects
-    /// in
-    ///   `outbounds` and `endpoints` are the fitted ones (`CapabilityFilter`), in the document too.
-    package static func singBox(_ document: JSON, capabilities: EngineCapabilities? = nil) -> Subscription {
+    /// A subscription out of a sing-box configuration as it stands; migrating and fitting it come later.
+    static func singBox(_ document: JSON) -> Subscription {
         var subscription = Subscription(format: .singBox)
-        var document = document
+        subscription.document = document
         subscription.outbounds = document["outbounds"].array ?? []
         subscription.endpoints = document["endpoints"].array ?? []
-        if let capabilities {
-            let fitted = CapabilityFilter.apply(
-                outbounds: subscription.outbounds, endpoints: subscription.endpoints, capabilities: capabilities)
-            subscription.outbounds = fitted.outbounds
-            subscription.endpoints = fitted.endpoints
-            subscription.dropped = fitted.dropped
-            subscription.notices = fitted.notices
-            document["outbounds"] = .array(fitted.outbounds)
-            if !document["endpoints"].isNull { document["endpoints"] = .array(fitted.endpoints) }
-        }
-        subscription.document = document
         let found = SingBoxLines.from(outbounds: subscription.outbounds, endpoints: subscription.endpoints)
         subscription.lines = found.lines
         subscription.info = found.info

@@ -4,6 +4,8 @@ extension UInt8 {
     var isDigit: Bool { self >= 0x30 && self <= 0x39 }
     var isLetter: Bool { (self | 0x20) >= 0x61 && (self | 0x20) <= 0x7A }
     var isSpace: Bool { self == 0x20 || (self >= 0x09 && self <= 0x0D) }
+    /// A character of either base64 alphabet, or its padding.
+    var isBase64: Bool { isLetter || isDigit || "+/-_=".utf8.contains(self) }
     var lowercase: UInt8 { self >= 0x41 && self <= 0x5A ? self | 0x20 : self }
 
     /// The value of a hexadecimal digit.

@@ -152,8 +152,5 @@ import Testing
             capabilities: EngineCapabilities(tags: []))
         #expect(bare.endpoints.isEmpty)
         #expect(bare.outbounds.compactMap { $0["tag"].string } == ["utls", "off", "direct"])
-        let whole = SubscriptionReader.singBox(["outbounds": .array(objects)], capabilities: Fixture.plain)
-        #expect(whole.document?["outbounds"].array?.count == 6)
-        #expect(whole.dropped.count == 6)
     }
 }

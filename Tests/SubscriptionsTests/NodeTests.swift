@@ -195,6 +195,15 @@ import Testing
         #expect(found.notices == [Notice(name: "d", code: .dialerGroupFlattened, field: "dialer-proxy")])
     }
 
+    @Test func groupsMayIncludeEverything() throws {
+        let more = """
+            proxy-groups: [{name: g, use: [p]}, {name: all, include-all: true}]
+            proxy-providers: {p: {type: inline, payload: [{name: q, type: socks5, \(Self.head)}]}}
+            """
+        let found = try read([chain("a", "g"), chain("b", "all")], more: more)
+        #expect(found.outbounds.map { $0["detour"].string } == ["q", "a", nil])
+    }
+
     @Test func losingADialerSpreads() throws {
         let found = try read([
             chain("a", "b"), chain("b", "c"), chain("c", "d"), chain("x", "y"), chain("y", "x"), chain("z", "x"),
