@@ -1,0 +1,1 @@
+"""The verbs of scripts/bench, one module each, and what they share."""

@@ -1,0 +1,122 @@
+"""Samples in, one table out: medians, spread, failures, ratios against a rival or a limit."""
+
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+
+REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+VERIFICATION = os.path.join(REPOSITORY, "specs", "001-linux-vpn-client", "verification")
+
+
+def version_of(*command):
+    """The first version-like word a program prints, or 'absent'."""
+    try:
+        said = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except OSError:
+        return "absent"
+    found = re.search(r"v?(\d+\.\d+(\.\d+)?\S*)", said.stdout + said.stderr)
+    return found.group(1) if found else "unknown"
+
+
+def machine():
+    """What the figures depend on, without naming the machine."""
+    model = "unknown processor"
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        for line in file:
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    return f"{os.cpu_count()} × {model}, Linux {platform.release().split('-')[0]}"
+
+
+class Report:
+    """The results of one verb. `samples[metric][contender]` is a list of figures; None stands for a failed try."""
+
+    def __init__(self, verb, title):
+        self.verb, self.title = verb, title
+        self.samples, self.units, self.targets, self.notes = {}, {}, [], []
+        engine = os.path.join(REPOSITORY, ".engine", "sing-box")
+        self.versions = {
+            "sing-box": version_of(engine, "version"),
+            "mihomo": version_of(os.path.join(REPOSITORY, ".engine", "mihomo"), "-v"),
+        }
+
+    def add(self, metric, contender, value, unit):
+        """One figure of one round; None when the try failed."""
+        self.units[metric] = unit
+        self.samples.setdefault(metric, {}).setdefault(contender, []).append(value)
+
+    def target(self, metric, contender, against, at_least=None, at_most=None):
+        """What the ratio contender/against has to be."""
+        self.targets.append((metric, contender, against, at_least, at_most))
+
+    def median(self, metric, contender):
+        """The median of what succeeded, or None."""
+        figures = [f for f in self.samples.get(metric, {}).get(contender, []) if f is not None]
+        return statistics.median(figures) if figures else None
+
+    def ratio(self, metric, contender, against):
+        """The median over rounds of contender/against, round by round, so that a drifting machine cancels out."""
+        pairs = zip(self.samples.get(metric, {}).get(contender, []), self.samples.get(metric, {}).get(against, []))
+        ratios = [a / b for a, b in pairs if a is not None and b]
+        return statistics.median(ratios) if ratios else None
+
+    def results(self):
+        """The targets with what was measured, as `--json` writes them."""
+        rows = []
+        for metric, contender, against, at_least, at_most in self.targets:
+            ratio = self.ratio(metric, contender, against)
+            reached = None if ratio is None else (
+                (at_least is None or ratio >= at_least) and (at_most is None or ratio <= at_most))
+            rows.append({
+                "metric": metric, "value": self.median(metric, contender), "unit": self.units.get(metric),
+                "against": against, "ratio": None if ratio is None else round(ratio, 3),
+                "target": f"≥ {at_least}" if at_least is not None else f"≤ {at_most}", "reached": reached,
+            })
+        return rows
+
+    def text(self):
+        """The table, in Markdown."""
+        contenders = list(dict.fromkeys(c for by in self.samples.values() for c in by))
+        lines = [f"# {self.title}", "", f"{machine()}; " + ", ".join(f"{k} {v}" for k, v in self.versions.items()), "",
+                 "Median (lowest–highest) of interleaved rounds.", "",
+                 "| measured | unit | " + " | ".join(contenders) + " |", "|---|---|" + "---|" * len(contenders)]
+        for metric, by in self.samples.items():
+            cells = [self.cell(by.get(contender)) for contender in contenders]
+            lines.append(f"| {metric} | {self.units[metric]} | " + " | ".join(cells) + " |")
+        rows = self.results()
+        if rows:
+            lines += ["", "| ratio | against | measured | target | reached |", "|---|---|---|---|---|"]
+            lines += [f"| {r['metric']} | {r['against']} | {r['ratio']} | {r['target']} | "
+                      f"{ {True: 'yes', False: 'no', None: 'not measured'}[r['reached']] } |" for r in rows]
+        lines += [""] + self.notes if self.notes else []
+        return "\n".join(lines) + "\n"
+
+    @staticmethod
+    def cell(figures):
+        """One contender's figures as a table cell."""
+        if not figures:
+            return "–"
+        good = [f for f in figures if f is not None]
+        failed = len(figures) - len(good)
+        if not good:
+            return f"failed ×{failed}"
+        digits = 3 if statistics.median(good) < 10 else 1
+        shown = f"{statistics.median(good):.{digits}f} ({min(good):.{digits}f}–{max(good):.{digits}f})"
+        return shown + (f", failed ×{failed}" if failed else "")
+
+    def record(self):
+        """Writes the table and the ratios where the specification keeps what was verified."""
+        os.makedirs(VERIFICATION, exist_ok=True)
+        with open(os.path.join(VERIFICATION, f"bench-{self.verb}.md"), "w", encoding="utf-8") as file:
+            file.write(self.text())
+        self.write_json(os.path.join(VERIFICATION, f"bench-{self.verb}.json"))
+
+    def write_json(self, path):
+        """Writes the list of results."""
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(self.results(), file, indent=1, ensure_ascii=False)
+            file.write("\n")
