@@ -5,15 +5,16 @@ import os
 from . import plan
 from .netns import run
 
+HOME_NAMES = (
+    "*.cn", "*.com.cn", "baidu.com", "*.baidu.com", "qq.com", "*.qq.com", "*.taobao.com", "*.jd.com", "*.bilibili.com",
+    "*.163.com", "*.alidns.com", "doh.pub", "dot.pub", "dns.pub", "*.dns.pub", "*.miui.com",
+)
+# Domestic sites have servers abroad, too: that is where a question asked abroad leads.
 WORLD_NAMES = (
     "example.com", "*.example.com", "example.org", "*.example.org", "example.net", "*.example.net",
     "*.line.example.net", "google.com", "*.google.com", "*.gstatic.com", "cloudflare.com", "*.cloudflare.com",
     "cloudflare-dns.com", "github.com", "*.githubusercontent.com", "*.youtube.com", "*.apple.com", "*.firefox.com",
-    "dns.google", "one.one.one.one", "*.quad9.net", "baidu.com", "*.baidu.com",
-)
-HOME_NAMES = (
-    "*.cn", "*.com.cn", "baidu.com", "*.baidu.com", "qq.com", "*.qq.com", "*.taobao.com", "*.jd.com", "*.bilibili.com",
-    "*.163.com", "*.alidns.com", "doh.pub", "dot.pub", "dns.pub", "*.dns.pub", "*.miui.com",
+    "dns.google", "one.one.one.one", "*.quad9.net", *HOME_NAMES,
 )
 LINE_NAMES = ("*.line.example.net", "*.example.net")
 
