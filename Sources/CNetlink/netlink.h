@@ -8,3 +8,5 @@
 #include <linux/if_link.h>
 #include <linux/if_addr.h>
 #include <linux/veth.h>
+#include <linux/sock_diag.h>
+#include <linux/inet_diag.h>

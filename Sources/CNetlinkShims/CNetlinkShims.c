@@ -2,6 +2,7 @@
 #include "CNetlinkShims.h"
 #include <errno.h>
 #include <linux/netlink.h>
+#include <malloc.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -55,6 +56,10 @@ int cns_set_strict(int fd) {
 int cns_set_timeout(int fd, int milliseconds) {
     struct timeval limit = {.tv_sec = milliseconds / 1000, .tv_usec = milliseconds % 1000 * 1000};
     return setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0 ? -errno : 0;
+}
+
+void cns_release_memory(void) {
+    malloc_trim(0);
 }
 
 int cns_probe(int protocol) {

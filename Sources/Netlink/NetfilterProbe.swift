@@ -1,8 +1,12 @@
-// Whether a socket to netfilter can be made, asked before libnftables is: it ends the process when it cannot make one.
+// What is asked of the system around libnftables: whether a socket to netfilter can be made (libnftables ends the process
+// when it cannot make one), and to take back the memory that large sets needed.
 
 internal import CNetlink
 internal import CNetlinkShims
 package import Linux
+
+/// Gives memory that thousands of routes or set elements took on their way to the kernel back to the system.
+package func releaseUnusedMemory() { cns_release_memory() }
 
 /// Why no netfilter socket can be made; nil when one can.
 package func netfilterRefusal() -> Errno? {

@@ -21,12 +21,15 @@ package struct RouteSocket: ~Copyable {
 
     /// Opens a socket in the calling thread's network namespace.
     /// - Throws: `NetlinkError`.
-    package init() throws(NetlinkError) {
+    package init() throws(NetlinkError) { try self.init(kind: NETLINK_ROUTE) }
+
+    /// Opens a socket of another netlink family that speaks the same way.
+    init(kind: Int32) throws(NetlinkError) {
         guard let socket = nl_socket_alloc() else { fatalError("out of memory while making a netlink socket") }
         // libnl's own codes say less than an error number, so a failed connect is explained by a probe.
-        guard nl_connect(socket, NETLINK_ROUTE) == 0 else {
+        guard nl_connect(socket, kind) == 0 else {
             nl_socket_free(socket)
-            throw NetlinkError("opening", "a netlink socket", Errno(rawValue: -cns_probe(NETLINK_ROUTE)))
+            throw NetlinkError("opening", "a netlink socket", Errno(rawValue: -cns_probe(kind)))
         }
         let descriptor = nl_socket_get_fd(socket)
         nl_socket_set_buffer_size(socket, 212_992, 212_992)

@@ -17,5 +17,8 @@ int cns_set_strict(int fd);
 // Gives up on a silent kernel after so long (SO_RCVTIMEO). Returns 0 or -errno.
 int cns_set_timeout(int fd, int milliseconds);
 
+// Gives memory that is no longer used back to the system (malloc_trim(3)).
+void cns_release_memory(void);
+
 // 0 when a socket of this netlink protocol can be made, else -errno.
 int cns_probe(int protocol);

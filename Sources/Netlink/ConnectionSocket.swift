@@ -1,0 +1,95 @@
+// TCP connections of the host: listing them and resetting those that lead nowhere. As `ss -t` and `ss -K` do.
+
+package import Addressing
+internal import CNetlink
+internal import Linux
+
+/// A TCP connection, or a listening socket, in this network namespace (sock_diag(7)).
+package struct TCPConnection: Hashable, Sendable {
+    package let local: IPAddress
+    package let localPort: Port
+    package let remote: IPAddress
+    package let remotePort: Port
+    /// Who holds it.
+    package let user: UserID
+    package let isListening: Bool
+    /// The kernel's name for it: AF_INET or AF_INET6, and its identity.
+    fileprivate let family: UInt8
+    fileprivate let identity: [UInt8]
+}
+
+/// Lists and resets TCP connections in the network namespace it was made in.
+package struct ConnectionSocket: ~Copyable {
+    private let socket: RouteSocket
+
+    /// - Throws: `NetlinkError`.
+    package init() throws(NetlinkError) { socket = try RouteSocket(kind: NETLINK_SOCK_DIAG) }
+
+    /// SOCK_DIAG_BY_FAMILY.
+    private static let listing = Int(SOCK_DIAG_BY_FAMILY)
+    /// IPPROTO_TCP.
+    private static let tcp: UInt8 = 6
+    /// TCP_ESTABLISHED, TCP_SYN_SENT, TCP_CLOSE_WAIT and TCP_LISTEN, as bits (`tcp_states.h`).
+    private static let states: UInt32 = 1 << 1 | 1 << 2 | 1 << 8 | 1 << listen
+    fileprivate static let listen: UInt32 = 10
+
+    /// Connections that are open or opening, and listening sockets, of both families.
+    package func connections() throws(NetlinkError) -> [TCPConnection] {
+        var found: [TCPConnection] = []
+        for family in AddressFamily.allCases {
+            var ofFamily: [TCPConnection] = []
+            var header = inet_diag_req_v2()
+            header.sdiag_family = family.number
+            header.sdiag_protocol = Self.tcp
+            header.idiag_states = Self.states
+            let request = Request(Self.listing, flags: 0, header)
+            try socket.dump(request, "listing", "TCP connections") { reply in
+                if let connection = TCPConnection(reply) { ofFamily.append(connection) }
+            } restart: {
+                ofFamily = []
+            }
+            found += ofFamily
+        }
+        return found
+    }
+
+    /// Resets a connection: its holder gets ECONNABORTED at once instead of waiting for answers that cannot come.
+    /// - Throws: `NetlinkError`; `notSupported` on a kernel built without this (CONFIG_INET_DIAG_DESTROY).
+    @discardableResult
+    package func reset(_ connection: TCPConnection) throws(NetlinkError) -> Removal {
+        var header = inet_diag_req_v2()
+        header.sdiag_family = connection.family
+        header.sdiag_protocol = Self.tcp
+        header.idiag_states = Self.states
+        withUnsafeMutableBytes(of: &header.id) { $0.copyBytes(from: connection.identity) }
+        let request = Request(Int(SOCK_DESTROY), flags: 0, header)
+        return try socket.removal { () throws(NetlinkError) in
+            try socket.execute(request, "resetting the connection", "to port \(connection.remotePort)")
+        }
+    }
+}
+
+extension TCPConnection {
+    fileprivate init?(_ reply: Reply) {
+        guard Int(reply.type) == Int(SOCK_DIAG_BY_FAMILY), let message = reply.header(inet_diag_msg.self) else {
+            return nil
+        }
+        func address(_ bytes: [UInt8]) -> IPAddress? {
+            guard message.idiag_family == AddressFamily.ipv6.number else { return IPAddress(bytes: bytes.prefix(4)) }
+            // A socket of both families speaks IPv4 under a mapped address.
+            guard let six = IPv6Address(bytes: bytes) else { return nil }
+            return six.mappedIPv4.map { .ipv4($0) } ?? .ipv6(six)
+        }
+        guard let local = address(withUnsafeBytes(of: message.id.idiag_src) { Array($0) }),
+            let remote = address(withUnsafeBytes(of: message.id.idiag_dst) { Array($0) })
+        else { return nil }
+        self.local = local
+        self.remote = remote
+        localPort = Port(rawValue: UInt16(bigEndian: message.id.idiag_sport))
+        remotePort = Port(rawValue: UInt16(bigEndian: message.id.idiag_dport))
+        user = UserID(rawValue: message.idiag_uid)
+        isListening = UInt32(message.idiag_state) == ConnectionSocket.listen
+        family = message.idiag_family
+        identity = withUnsafeBytes(of: message.id) { Array($0) }
+    }
+}
