@@ -5,11 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <link.h>
+#include <malloc.h>
 #include <pwd.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -65,6 +68,26 @@ int cl_fill_standard_descriptors(void) {
 
 int cl_change_owner(int fd, unsigned uid, unsigned gid) { return outcome(fchown(fd, uid, gid)); }
 unsigned cl_set_file_mask(unsigned mask) { return umask(mask); }
+
+// Segments that are not writable hold what the file holds: relocations are in writable ones (there are no text relocations).
+static int release_segments(struct dl_phdr_info *object, size_t size, void *unused) {
+    (void)size;
+    (void)unused;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    for (int at = 0; at < object->dlpi_phnum; at++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[at];
+        if (segment->p_type != PT_LOAD || segment->p_flags & PF_W || !segment->p_filesz) continue;
+        uintptr_t start = (object->dlpi_addr + segment->p_vaddr) & ~(page - 1);
+        uintptr_t end = (object->dlpi_addr + segment->p_vaddr + segment->p_filesz) & ~(page - 1);
+        if (end > start) madvise((void *)start, end - start, MADV_DONTNEED);
+    }
+    return 0;
+}
+
+void cl_release_memory(void) {
+    dl_iterate_phdr(release_segments, NULL);
+    malloc_trim(0);
+}
 
 int cl_random(void *bytes, size_t count) {
     char *at = bytes;

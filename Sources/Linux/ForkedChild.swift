@@ -47,6 +47,9 @@ package enum ThisProcess {
         try check(cl_set_dumpable(on ? 1 : 0), "forbidding to be traced")
     }
 
+    /// Gives back memory that was needed for a moment only: code that ran once, and freed allocations.
+    package static func releaseMemory() { cl_release_memory() }
+
     /// Leaves the session and process group of whoever started us. Corresponds to setsid(2).
     package static func beginSession() { _ = cl_setsid() }
 

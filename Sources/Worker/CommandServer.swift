@@ -92,12 +92,18 @@ final class CommandServer {
         .tooManyClients, "All \(CommandProtocol.clientLimit) places of the worker's socket are taken.",
         remedy: "Close other Trocket programs.")
 
-    /// Drops the connection that has been silent longest; false when every one is busy.
+    /// Drops a connection that is not busy: of the user who has most of them, the one that has been silent longest. So one
+    /// user cannot take the places of another.
+    /// - Returns: false when every one is busy.
     @discardableResult
     private func dropIdlest() -> Bool {
-        guard let idlest = clients.values.filter(\.isIdle).min(by: { $0.lastActive < $1.lastActive }) else {
-            return false
+        var counts: [UInt32: Int] = [:]
+        for client in clients.values { counts[client.peer.user, default: 0] += 1 }
+        let idlest = clients.values.filter(\.isIdle).min { left, right in
+            let (mine, theirs) = (counts[left.peer.user] ?? 0, counts[right.peer.user] ?? 0)
+            return mine == theirs ? left.lastActive < right.lastActive : mine > theirs
         }
+        guard let idlest else { return false }
         drop(idlest)
         return true
     }

@@ -105,6 +105,10 @@ final class Tunnel {
         }
         isBusy = false
         if session != before { onChange() }
+        // What follows is waiting, for hours perhaps.
+        if session.phase != before.phase, [.connected, .disconnected, .blocked].contains(session.phase.state) {
+            ThisProcess.releaseMemory()
+        }
     }
 
     private func entered(_ phase: Phase) {

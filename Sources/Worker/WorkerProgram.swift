@@ -128,6 +128,7 @@ enum WorkerPhase {
             tunnel.handle(.stop)
         }
         log(.notice, "serving", ["pid": "\(ThisProcess.pid)", "engine-host": "\(engineHost)"])
+        ThisProcess.releaseMemory()
         try loop.run()
         log(.notice, "ended")
         withExtendedLifetime((server, desk)) {}

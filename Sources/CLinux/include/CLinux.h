@@ -137,6 +137,10 @@ int cl_group_by_name(const char *name, unsigned *gid);
 /// The uids of the members a group lists (getgrnam(3) gr_mem), at most capacity.
 int cl_group_members(const char *name, unsigned *uids, int capacity);
 
+/// Lets go of pages that can be had again at any time: code and constants of loaded files (madvise(2) MADV_DONTNEED on
+/// segments that are not writable) and free memory of malloc (malloc_trim(3)).
+void cl_release_memory(void);
+
 struct cl_limit {
     int resource;
     uint64_t soft;
