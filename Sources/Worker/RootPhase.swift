@@ -26,6 +26,15 @@ struct WorkerAccounts: Sendable {
     /// Members may use the socket.
     var clients: UInt32
 
+    /// These accounts.
+    init(worker: UInt32, workerGroup: UInt32, engine: UInt32, engineGroup: UInt32, clients: UInt32) {
+        self.worker = worker
+        self.workerGroup = workerGroup
+        self.engine = engine
+        self.engineGroup = engineGroup
+        self.clients = clients
+    }
+
     /// Looks them up.
     init(_ settings: WorkerSettings) throws {
         func missing(_ kind: String, _ name: String) -> StartFailure {

@@ -1,0 +1,79 @@
+// Worker and engine host understand each other, and the engine's log stays bounded.
+
+import Commands
+import Glibc
+import JSON
+import Linux
+import NetworkPlan
+import Testing
+
+@testable import EngineHost
+
+@Suite struct MessageTests {
+    @Test func callsComeBack() {
+        let start = EngineStart(
+            generation: 3, owner: 1000, addresses: .preferred, redirects: true, hasIPv6: false)
+        for call in [HostCall.start(start), .wire(generation: 3), .stop, .listing, .log] {
+            #expect(HostCall(json: call.json) == call)
+        }
+        #expect(HostCall(json: ["call": "start", "generation": 1]) == nil)
+        #expect(HostCall(json: ["call": "exec"]) == nil)
+    }
+
+    @Test func eventsComeBack() {
+        let failure = Failure(.engineExited, "It ended.", remedy: "Look.")
+        let api = APIReport(address: "127.0.0.1:1", secret: "s")
+        let events: [HostEvent] = [
+            .started(generation: 1, pid: 7, api: api), .unchanged(generation: 1), .namespace(generation: 1),
+            .ready(generation: 1), .wired(generation: 1), .wireFailed(generation: 1, failure),
+            .failed(generation: 1, failure), .stopped, .listing(["a"]), .log(nil), .log(failure),
+        ]
+        for event in events { #expect(HostEvent(json: event.json) == event) }
+    }
+
+    @Test func theChannelKeepsMessagesApart() throws {
+        let pair = try SocketPair()
+        let first = try HostChannel(try pair.first.duplicate())
+        let second = try HostChannel(pair.keepingSecond())
+        #expect(first.send(HostCall.stop.json))
+        #expect(first.send(HostCall.log.json, descriptor: STDERR_FILENO))
+        guard case .message(let one, let none) = second.receive(), case .message(let two, let some) = second.receive()
+        else {
+            Issue.record("a message is missing")
+            return
+        }
+        some.forEach { Descriptor(owning: $0).close() }
+        #expect(HostCall(json: one) == .stop)
+        #expect(HostCall(json: two) == .log)
+        #expect((none.count, some.count) == (0, 1))
+        guard case .nothing = second.receive() else {
+            Issue.record("there is one message too many")
+            return
+        }
+    }
+
+    @Test func theLogIsMovedAsideWhenFull() throws {
+        var template = Array("/tmp/trocket-log-XXXXXX".utf8CString)
+        let path = try #require(
+            template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!) }.map { String(cString: $0) })
+        defer {
+            for name in ["engine.log", "engine.log.1"] { unlink("\(path)/\(name)") }
+            rmdir(path)
+        }
+        let log = EngineLog(directory: path)
+        log.begin(fresh: false)
+        let line = [UInt8](repeating: 0x78, count: 65_535) + [0x0A]
+        for _ in 0..<200 { log.append(line) }
+        #expect(log.lines == 200)
+        let folder = try Directory(path)
+        #expect(try folder.names() == ["engine.log", "engine.log.1"])
+        let sizes = try folder.names().map { name in
+            let file = try folder.open(name)
+            return try FileStatus(of: file.number, subject: name).size
+        }
+        #expect(sizes.allSatisfy { $0 > 0 && $0 <= 4 << 20 })
+        log.begin(fresh: true)
+        #expect(log.lines == 0)
+        #expect(try folder.names() == ["engine.log"], "another user's engine left nothing to read")
+    }
+}

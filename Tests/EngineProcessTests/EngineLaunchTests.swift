@@ -1,0 +1,99 @@
+// An engine gets what it is given and nothing else; its half of the configuration is what the plan says.
+
+import EngineProcess
+import Glibc
+import JSON
+import Linux
+import Testing
+
+@Suite struct EngineLaunchTests {
+    private func output(_ path: String, directory: String = "/tmp", readable: [String] = []) throws -> (Int32?, String)
+    {
+        let pipe = try Pipe()
+        var launch = EngineLaunch(path: path, directory: directory)
+        launch.configurations = [STDIN_FILENO, STDIN_FILENO]
+        launch.output = pipe.writer.number
+        launch.readable = readable
+        let child = try launch.start(asOwnUser: false)
+        let reader = pipe.keepingReader()
+        let text = String(decoding: try readAll(reader.number, limit: 1 << 16, subject: "pipe"), as: UTF8.self)
+        return (child.wait(milliseconds: 10_000), text)
+    }
+
+    @Test func itGetsItsFilesByDescriptor() throws {
+        let (code, text) = try output("/bin/echo")
+        #expect(code == 0)
+        #expect(text == "run --disable-color -c /dev/fd/3 -c /dev/fd/4 -D /tmp\n")
+    }
+
+    @Test(.enabled(if: Landlock.version > 0)) func itRunsNoOtherProgram() throws {
+        let path = "/tmp/trocket-engine-launch-\(getpid()).sh"
+        let file = open(path, O_WRONLY | O_CREAT, 0o755)
+        try writeAll(file, Array("#!/bin/sh\necho no\n".utf8))
+        close(file)
+        defer { unlink(path) }
+        let error = #expect(throws: SystemCallError.self) { try output(path) }
+        #expect(error?.operation == "executing the program")
+        #expect(error?.errno == .accessDenied)
+    }
+
+    @Test func itsRulesNameNoUsersDirectory() {
+        var launch = EngineLaunch(path: "/usr/lib/trocket/sing-box", directory: "/var/lib/trocket/engine")
+        launch.readable = ["/var/lib/trocket/users/1000/rule-sets"]
+        launch.makesSandbox = true
+        launch.ports = [9090]
+        let rules = launch.rules
+        #expect(rules.writable == ["/var/lib/trocket/engine"])
+        #expect(rules.files.contains("/dev/net/tun"))
+        #expect(rules.bindablePorts == [0, 9090])
+        #expect(!(rules.readable + rules.executable).contains { "/var/lib/trocket/users/1000".hasPrefix($0) })
+        #expect(rules.isScoped)
+    }
+
+    @Test func nothingThatConcernsOthersIsAllowed() {
+        #expect(DeniedCalls.engine.contains(Int32(101)) || DeniedCalls.engine.contains(Int32(117)), "ptrace")
+        #expect(Set(DeniedCalls.engine).isSubset(of: Set(DeniedCalls.worker)))
+        #expect(DeniedCalls.worker.count <= 96, "the filter's limit")
+    }
+}
+
+@Suite struct TunnelConfigurationTests {
+    private var configuration: TunnelConfiguration {
+        TunnelConfiguration(
+            tunAddresses: ["198.19.78.1/30", "fd74:726f:636b:6575::1/126"], redirectPort: 7892, tproxyPort: 7893,
+            pidFile: "/e/holder.pid", apiPort: 9090, secret: "s", cacheFile: "/e/cache.db", cacheOwner: "1000")
+    }
+
+    @Test func theInboundsAreThePlans() throws {
+        let wanted = try JSON.parse(
+            #"""
+            [{"type":"tun","tag":"tun","interface_name":"tun0","address":["198.19.78.1/30","fd74:726f:636b:6575::1/126"],
+              "mtu":65535,"auto_route":false,"stack":"mixed","netns":"sandbox"},
+             {"type":"redirect","tag":"redirect","listen":"::","listen_port":7892,"netns":"sandbox"},
+             {"type":"tproxy","tag":"tproxy","listen":"::","listen_port":7893,"network":"udp","netns":"sandbox"}]
+            """#)
+        #expect(configuration.json["inbounds"] == wanted)
+        #expect(
+            configuration.json["network_namespaces"]
+                == [["type": "unshare", "tag": "sandbox", "pid_file": "/e/holder.pid"]])
+    }
+
+    @Test func withoutNftEverythingComesByTheTUN() {
+        var plain = configuration
+        plain.redirects = false
+        #expect(plain.json["inbounds"].listed.map { $0["type"].string } == ["tun"])
+        var old = configuration
+        old.hasIPv6 = false
+        #expect(old.json["inbounds"].listed[1]["listen"] == "0.0.0.0")
+    }
+
+    @Test func whatAProfileCouldOpenIsNamedClosed() {
+        let experimental = configuration.json["experimental"]
+        #expect(experimental["clash_api"]["external_controller"] == "127.0.0.1:9090")
+        #expect(experimental["clash_api"]["secret"] == "s")
+        #expect(experimental["clash_api"]["external_ui"] == "")
+        #expect(experimental["debug"]["listen"] == "")
+        #expect(experimental["cache_file"]["cache_id"] == "1000")
+        #expect(configuration.json["log"]["output"] == "")
+    }
+}

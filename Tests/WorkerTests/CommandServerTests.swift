@@ -1,0 +1,147 @@
+// The command socket holds out against peers that are slow, loud, many or talk nonsense.
+
+import Commands
+import Glibc
+import JSON
+import Linux
+import Logging
+import Testing
+
+@testable import Worker
+
+@Suite struct CommandServerTests {
+    /// A server in a directory of its own that answers every call with `{}`.
+    private final class House {
+        let loop: EventLoop
+        let path: String
+        let directory: String
+        var server: CommandServer?
+        var taken = 0
+
+        init() throws {
+            var template = Array("/tmp/trocket-server-XXXXXX".utf8CString)
+            directory = try #require(
+                template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!) }.map { String(cString: $0) })
+            path = directory + "/command.sock"
+            loop = try EventLoop()
+            var accounts = WorkerAccounts(testing: getgid())
+            accounts.engine = getuid() + 1
+            server = try CommandServer(
+                loop: loop, listener: try UnixSocket.listen(path, mode: 0o600), accounts: accounts,
+                log: Log("test", sink: MemorySink())
+            ) { [unowned self] request, client in
+                taken += 1
+                server?.answer(client, Reply(id: request.id, ok: [:]))
+            }
+        }
+
+        deinit {
+            unlink(path)
+            rmdir(directory)
+        }
+
+        /// Lets the loop run until there is nothing left to do.
+        func settle() throws { for _ in 0..<40 { try loop.turn(timeout: 0) } }
+
+        /// A connected peer that does not wait.
+        func peer() throws -> Descriptor {
+            let peer = try UnixSocket.connect(path)
+            try peer.setNonBlocking(true)
+            return peer
+        }
+    }
+
+    private func hear(_ peer: borrowing Descriptor) -> String? {
+        guard case .bytes(let bytes)? = try? readSome(peer.number) else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private func hello(_ id: Int) -> [UInt8] { Frame.encode(Request(id: id, .hello).json) }
+
+    @Test func requestsInPiecesAndInBatchesAreAnswered() throws {
+        let house = try House()
+        let peer = try house.peer()
+        let bytes = hello(1) + hello(2)
+        try writeAll(peer.number, Array(bytes[..<10]))
+        try house.settle()
+        #expect(hear(peer) == nil)
+        try writeAll(peer.number, Array(bytes[10...]))
+        try house.settle()
+        #expect(hear(peer) == "{\"id\":1,\"ok\":{}}\n{\"id\":2,\"ok\":{}}\n")
+    }
+
+    @Test(arguments: ["nonsense\n", "[]\n", "{\"v\":1,\"id\":1,\"call\":\"\u{1}\"}\n"])
+    func nonsenseIsAnsweredAndEndsTheConnection(text: String) throws {
+        let house = try House()
+        let peer = try house.peer()
+        let other = try house.peer()
+        try writeAll(peer.number, Array(text.utf8))
+        try house.settle()
+        #expect(hear(peer)?.contains("bad-request") == true)
+        guard case .end? = try? readSome(peer.number) else {
+            Issue.record("the connection was kept")
+            return
+        }
+        try writeAll(other.number, hello(1))
+        try house.settle()
+        #expect(hear(other) != nil, "the others are served")
+    }
+
+    @Test func anUnknownCallKeepsTheConnection() throws {
+        let house = try House()
+        let peer = try house.peer()
+        try writeAll(peer.number, Array("{\"v\":1,\"id\":5,\"call\":\"reboot\"}\n".utf8) + hello(6))
+        try house.settle()
+        let answers = hear(peer)?.split(separator: "\n") ?? []
+        #expect(answers.count == 2)
+        #expect(answers.first?.contains("unknown-call") == true)
+    }
+
+    @Test func aLineWithoutEndIsRefused() throws {
+        let house = try House()
+        let peer = try house.peer()
+        for _ in 0..<40 {
+            _ = try? UnixSocket.send(peer.number, [UInt8](repeating: 0x41, count: 4096))
+            try house.settle()
+        }
+        #expect(hear(peer)?.contains("too-large") == true)
+    }
+
+    @Test func aPeerThatNeverReadsIsDropped() throws {
+        let house = try House()
+        let deaf = try house.peer()
+        let batch = (0..<100).flatMap { hello($0) }
+        var dropped = false
+        for _ in 0..<4000 where !dropped {
+            do { _ = try UnixSocket.send(deaf.number, batch) } catch { dropped = true }
+            try house.loop.turn(timeout: 0)
+        }
+        #expect(dropped)
+        let other = try house.peer()
+        try writeAll(other.number, hello(1))
+        try house.settle()
+        #expect(hear(other) != nil)
+    }
+
+    @Test func manyConnectionsDoNotKeepANewOneOut() throws {
+        let house = try House()
+        var peers: [Int32] = []
+        defer { peers.forEach { Descriptor(owning: $0).close() } }
+        for _ in 0..<200 {
+            peers.append(try house.peer().release())
+            try house.settle()
+        }
+        let late = try house.peer()
+        try writeAll(late.number, hello(1))
+        try house.settle()
+        #expect(hear(late) != nil)
+        #expect(house.taken == 1)
+    }
+}
+
+extension WorkerAccounts {
+    /// Accounts for a test: everyone of this group is a client.
+    fileprivate init(testing group: UInt32) {
+        self.init(worker: getuid(), workerGroup: group, engine: getuid(), engineGroup: group, clients: group)
+    }
+}
