@@ -12,7 +12,7 @@ package struct Inheritance: Sendable {
     /// Puts down everything else: descriptors, session, directory, file mask, environment, signal handlers and mask, core
     /// dumps. 0, 1 and 2 stay what they are, or become /dev/null.
     /// - Throws: `SystemCallError`. The program must not go on.
-    package static func put(down keepingSockets: Bool) throws(SystemCallError) -> Inheritance {
+    package static func shed(keepingSockets: Bool) throws(SystemCallError) -> Inheritance {
         var kept = Inheritance()
         if keepingSockets { kept.sockets = passedSockets() }
         let first = 3 + kept.sockets.count

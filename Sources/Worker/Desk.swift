@@ -124,10 +124,25 @@ final class Desk {
         guard let survey = tunnel.survey else { return report }
         let hasGuard = survey.firewall.isAvailable
         report.dataPath = hasGuard ? .redirect : .tun
-        report.dns = ["method": "capture", "secured": .bool(tunnel.isVerified)]
+        report.dns = dns()
         report.notCovered = ["forwarded-traffic", "earlier-connections"] + (hasGuard ? [] : ["bound-sockets"])
         report.otherClients = survey.otherClients.map(\.name)
         return report
+    }
+
+    /// How names are kept inside the tunnel: `method`, whether that is so now, and a sentence about it.
+    private func dns() -> JSON {
+        let protection = tunnel.network.dnsProtection
+        let (method, isSecured): (JSON, Bool) =
+            switch protection {
+            case .captured: ("capture", true)
+            case .resolved: ("resolved", true)
+            case .refused: ("refused", false)
+            }
+        return [
+            "method": method, "secured": .bool(isSecured && tunnel.isVerified),
+            "detail": .string(protection.description),
+        ]
     }
 
     private func status(_ request: Request, _ client: Client, withNetwork: Bool) {

@@ -73,6 +73,7 @@ extension Tunnel {
             try network.update(request(survey))
             let repair = try network.repair()
             isVerified = true
+            if network.dnsProtection != .resolved { try network.protectDNS() }
             if repair.needsWiring { channel.send(HostCall.wire(generation: generation).json) }
             handle(.planApplied)
         } catch {
@@ -111,6 +112,7 @@ extension Tunnel {
         guard session.phase == .connected else { return }
         let drifts = (try? network.verify()) ?? []
         isVerified = drifts.isEmpty
+        _ = try? network.checkDNS()
     }
 
     /// An error of any module as a failure for people.

@@ -62,12 +62,9 @@ final class Tunnel {
     }
 
     /// Cleans up after an earlier worker, and blocks again what it left blocked.
+    /// - Throws: `HostConflict.workerRunning` when it is alive.
     func begin() throws {
-        let guardLeft = try network.survey().guardLeft
-        let isClosed = guardLeft == .persistent
-        let removed = try network.cleanUp(keepingGuard: isClosed)
-        if !removed.isEmpty { log(.notice, "repaired what an earlier worker left", ["objects": "\(removed.count)"]) }
-        if isClosed {
+        if try findClosedKillSwitch() {
             let intent = memory.wanted ?? Intent(owner: memory.lastOwner ?? 0, killSwitch: true)
             session = Session(blockedFor: intent, reason: Self.workerDied)
             log(.warning, "the kill switch of an earlier worker is still closed", ["owner": "\(intent.owner)"])
@@ -75,6 +72,21 @@ final class Tunnel {
             memory.forget()
         }
         channelWatch = try loop.watch(channel.descriptor) { [unowned self] _ in hearEngineHost() }
+    }
+
+    /// Removes what is left but for a closed kill switch; true when there is one.
+    private func findClosedKillSwitch() throws -> Bool {
+        do {
+            let isClosed = try network.survey().guardLeft == .persistent
+            let removed = try network.cleanUp(keepingGuard: isClosed)
+            if !removed.isEmpty { log(.notice, "repaired what a worker left", ["objects": "\(removed.count)"]) }
+            return isClosed
+        } catch let conflict as HostConflict {
+            if case .workerRunning = conflict { throw conflict }
+            // Somebody else has our names or numbers now; whoever connects is told.
+            log(.warning, "cannot look for what a worker left", ["conflict": conflict.problem])
+            return memory.wanted?.killSwitch == true
+        }
     }
 
     private static let workerDied = Failure(

@@ -23,6 +23,8 @@ package enum WorkerProgram {
             return 0
         } catch let failure as StartFailure {
             return fail(failure.description, failure.status)
+        } catch let conflict as HostConflict {
+            return fail(conflict.description, 69)
         } catch let error as SystemCallError where [.notPermitted, .accessDenied].contains(error.errno) {
             return fail("\(error)", 77)
         } catch {
@@ -45,7 +47,7 @@ package enum WorkerProgram {
                 "it must be started by root, and gives that up at once: sudo trocket-tunnel, or systemctl start "
                     + "trocket-tunnel.socket")
         }
-        let inherited = try Inheritance.put(down: true)
+        let inherited = try Inheritance.shed(keepingSockets: true)
         ignoreBrokenPipes()
         let settings = try RootPhase.settings(flags, file: file)
         let accounts = try WorkerAccounts(settings)
