@@ -144,7 +144,7 @@ let package = Package(
         tests("Messages"),
         tests("CommandLine", ["Messages"]),
         tests("EngineControl", ["Linux", "JSON", "ImportReport", "Transfer"]),
-        tests("Controller", ["Messages", "JSON", "CommandLine", "Commands", "Linux"]),
+        tests("Controller", ["Messages", "JSON", "CommandLine", "Commands", "Linux", "Store", "EngineControl"]),
         tests("Store", ["Linux", "JSON", "Messages"]),
         tests("Privileges", ["Linux"]),
         tests("EngineProcess", ["Linux", "JSON"]),

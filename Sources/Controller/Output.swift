@@ -18,6 +18,7 @@ package final class Output {
     private let writeOutput: (String) -> Void
     private let writeError: (String) -> Void
     private var progressWidth = 0
+    private var pending: Text?
     private let started = Moment.now
 
     /// - Parameters:
@@ -64,7 +65,15 @@ package final class Output {
     /// Shows how far a long operation is, on one line that the next call replaces. Only a person sees it, and only once
     /// the verb has taken half a second.
     package func progress(_ text: Text) {
-        guard isWatched, !quiet, Moment.now.milliseconds(since: started) >= 500 else { return }
+        guard isWatched, !quiet else { return }
+        pending = text
+        tick()
+    }
+
+    /// Shows the latest progress once the verb has taken half a second. To be called while something is waited for.
+    package func tick() {
+        guard let text = pending, Moment.now.milliseconds(since: started) >= 500 else { return }
+        pending = nil
         let line = DisplayWidth.cut(text(language), to: max(10, columns - 1))
         let width = DisplayWidth.of(line)
         writeError("\r" + line + String(repeating: " ", count: max(0, progressWidth - width)))
@@ -73,6 +82,7 @@ package final class Output {
 
     /// Takes the progress line away. Anything written does so by itself.
     package func clearProgress() {
+        pending = nil
         guard progressWidth > 0 else { return }
         writeError("\r" + String(repeating: " ", count: progressWidth) + "\r")
         progressWidth = 0

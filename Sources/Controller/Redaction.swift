@@ -70,7 +70,7 @@ package struct Redaction {
 
     private static func maskingPlace(_ word: String) -> String {
         if word.contains("://") { return "<url>" }
-        let core = word.drop { "\"'([{".contains($0) }
+        let core = word.drop { "\"'({".contains($0) }
         guard core.contains(where: { $0 == "." || $0 == ":" }) else { return word }
         let ends = core.reversed().drop { ",;\"')]}.:".contains($0) }
         let body = String(ends.reversed())

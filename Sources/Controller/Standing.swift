@@ -95,11 +95,20 @@ extension Standing {
             "memory": .optional(engine?.traffic.memory), "engine": engineObject,
             "quota": state.subscription?.quota.map(Self.quota) ?? .null, "dns": status.dns,
             "notCovered": .strings(status.notCovered), "otherClients": .strings(status.otherClients),
+            "notices": .array(
+                notices.map { ["code": .string($0.code), "message": .string($0.text(language))] }),
         ]
         if let network = status.network {
             object["network"] = ["host": .strings(network.host), "sandbox": .strings(network.sandbox)]
         }
         return object
+    }
+
+    /// What works with less than it could, and what the tunnel does not cover: code and sentence.
+    var notices: [(code: String, text: Text)] {
+        let hasTunnel = status.state == .connected || status.state == .reconnecting
+        let path = hasTunnel && status.dataPath == .tun ? [("nft-missing", Messages.netfilterMissing)] : []
+        return path + status.notCovered.map { ($0, Messages.notCovered[$0] ?? Text(verbatim: $0)) }
     }
 
     /// Rates are null unless watched: the engine counts them a second at a time.
@@ -164,7 +173,9 @@ extension Standing {
         }
         if let dns = dnsText { rows.append((Messages.dnsLabel, dns)) }
         if let quota = self.state.subscription?.quota { rows.append((Messages.quotaLabel, Self.quotaText(quota))) }
-        rows += status.notCovered.map { (Messages.notCoveredLabel, Messages.notCovered[$0] ?? Text(verbatim: $0)) }
+        for (position, notice) in notices.enumerated() {
+            rows.append((position == 0 ? Messages.noticeLabel : Text("", ""), notice.text))
+        }
         rows += status.otherClients.map { (Messages.othersLabel, Text(verbatim: $0)) }
         return Figures.table(rows.map { [$0.0(language), $0.1(language)] }) + listing(language)
     }

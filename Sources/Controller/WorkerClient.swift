@@ -15,6 +15,9 @@ package final class WorkerClient {
     /// Takes the events of a subscription.
     package var onEvent: (StateEvent) -> Void = { _ in }
 
+    /// Called four times a second while an answer is waited for.
+    package var onIdle: () -> Void = {}
+
     /// The socket, to be waited on together with others; call `readEvents()` when it is readable.
     package var descriptor: Int32 { socket.number }
 
@@ -109,8 +112,12 @@ package final class WorkerClient {
                 if let message = ServerMessage(json: try Frame.decode(line, maximumDepth: 32)) { return message }
             }
             let left = deadline.milliseconds(since: Moment.now)
-            let ready = wait(for: [(socket.number, .readable)], milliseconds: left)
-            guard ready[0] != [] else { return nil }
+            let ready = wait(for: [(socket.number, .readable)], milliseconds: min(left, 250))
+            guard !ready[0].isEmpty else {
+                if left <= 250 { return nil }
+                onIdle()
+                continue
+            }
             guard let message = try UnixSocket.receive(socket.number) else { continue }
             descriptors += message.descriptors
             guard !message.bytes.isEmpty else { throw Failure.workerGone }

@@ -28,11 +28,12 @@ package enum DelayDiagnosis {
     package static func error(for reason: String) -> DelayError {
         let reason = reason.lowercased()
         func has(_ words: String...) -> Bool { words.contains { reason.contains($0) } }
-        if has("connection refused") { return .refused }
+        // Before all else: a resolver that refuses is no server that refuses.
         if has("no such host", "lookup ", "nxdomain", "servfail", "dns:", "exchange4", "exchange6", "rcode", "resolve")
         {
             return .dns
         }
+        if has("connection refused") { return .refused }
         if has("x509", "tls:", "tls handshake", "certificate", "crypto_error", "reality", "utls") { return .tls }
         if has("i/o timeout", "deadline exceeded", "timed out", "no recent network activity") { return .timeout }
         if has("no route to host", "network is unreachable", "host is down", "host is unreachable") {

@@ -49,6 +49,8 @@ package final class ThrowawayEngine {
                     engine.path, directory.path, configure(access), access, readable: readable,
                     makesSandbox: makesSandbox)
                 self.access = access
+                // A sandbox writes its helper's number there; without one nothing is written, so nothing need be left behind.
+                if !makesSandbox { directory.remove() }
                 api = EngineAPI(client: client, address: "127.0.0.1:\(access.controlPort)", secret: access.secret)
                 break
             } catch {

@@ -17,8 +17,11 @@ package final class TemporaryDirectory: Sendable {
         path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Removes the directory with the files in it; directories inside keep it.
-    deinit {
+    deinit { remove() }
+
+    /// Removes the directory now, with the files in it; directories inside keep it. A process whose working directory it is
+    /// goes on, and nothing is left should this one be killed.
+    package func remove() {
         if let directory = try? Directory(path) {
             for name in (try? directory.names()) ?? [] { _ = try? directory.remove(name) }
         }

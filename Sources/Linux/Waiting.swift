@@ -1,5 +1,6 @@
 // Waiting for a few descriptors without a loop.
 
+import CLinux
 import Glibc
 
 /// Waits until one of the descriptors is ready. Corresponds to poll(2); retried while interrupted.
@@ -28,4 +29,35 @@ package func readAt(_ descriptor: Int32, offset: Int64) throws(SystemCallError) 
         pread(descriptor, &buffer, buffer.count, off_t(offset))
     }
     return Array(buffer.prefix(count))
+}
+
+/// Signals taken through a descriptor instead of their default action, for as long as the owner lives. Corresponds to
+/// signalfd(2); to be made before other threads are.
+package final class SignalWatch {
+    /// Readable when a signal has come.
+    package let descriptor: Int32
+    private let numbers: [Int32]
+
+    /// Ctrl-C, and what ends a program politely: SIGINT, SIGTERM, SIGHUP.
+    package static let endings: [Int32] = [SIGINT, SIGTERM, SIGHUP]
+
+    package init(_ numbers: [Int32] = endings) throws(SystemCallError) {
+        self.numbers = numbers
+        descriptor = try check(cl_signal_descriptor(numbers, Int32(numbers.count)), "taking signals")
+    }
+
+    /// The next signal; nil when none waits.
+    package func next() -> Int32? {
+        var sender: Int32 = 0
+        let number = cl_signal_next(descriptor, &sender)
+        return number > 0 ? number : nil
+    }
+
+    deinit {
+        Descriptor(owning: descriptor).close()
+        var set = sigset_t()
+        sigemptyset(&set)
+        for number in numbers { sigaddset(&set, number) }
+        pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    }
 }

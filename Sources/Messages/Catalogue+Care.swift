@@ -4,10 +4,10 @@ extension Messages {
     /// What a tunnel does not cover, by the worker's codes.
     package static let notCovered: [String: Text] = [
         "forwarded-traffic": Text(
-            "容器与虚拟机转发的流量照旧走原来的路", "forwarded traffic of containers and virtual machines goes as before"),
-        "earlier-connections": Text("连接之前已打开的连接照旧", "connections opened before go on as they were"),
+            "不经隧道：容器与虚拟机转发的流量", "not covered: forwarded traffic of containers and virtual machines goes as before"),
+        "earlier-connections": Text("不经隧道：连接之前已打开的连接", "not covered: connections opened before go on as they were"),
         "bound-sockets": Text(
-            "内核没有 nftables：绑定到网卡的程序可以绕过", "no nftables in this kernel: sockets bound to the uplink go around"),
+            "不经隧道：绑定到网卡的程序（内核没有 nftables）", "not covered: sockets bound to the uplink (no nftables in this kernel)"),
     ]
 
     // MARK: Logs

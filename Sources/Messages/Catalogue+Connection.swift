@@ -10,9 +10,9 @@ extension Messages {
     /// The stages of connecting, by the worker's names.
     package static let stages: [String: Text] = [
         "engine": Text("启动内核与沙箱", "starting the engine in its sandbox"),
-        "link": Text("建立虚拟网线与防护", "making the link and the guard"),
+        "link": Text("建立防护、虚拟网线、路由与规则", "placing guard, link, routes and rules"),
         "sandbox": Text("布置沙箱内的网络", "setting up the inside of the sandbox"),
-        "routes": Text("写入并核对路由与规则", "placing routes and rules and reading them back"),
+        "verify": Text("逐项读回核对", "reading everything back"),
         "waiting": Text("等待后重启内核", "waiting before the engine is started again"),
     ]
     package static func stage(_ name: String) -> Text {
@@ -67,7 +67,7 @@ extension Messages {
     package static let engineLabel = Text("内核", "Engine")
     package static let dnsLabel = Text("DNS", "DNS")
     package static let quotaLabel = Text("套餐", "Quota")
-    package static let notCoveredLabel = Text("未覆盖", "Not covered")
+    package static let noticeLabel = Text("注意", "Note")
     package static let othersLabel = Text("其他代理", "Other clients")
     package static let reasonLabel = Text("原因", "Reason")
     package static let on = Text("开", "on")

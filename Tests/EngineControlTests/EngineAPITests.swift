@@ -111,6 +111,7 @@ import Transfer
         ("dial tcp 127.0.0.1:9: connect: connection refused", DelayError.refused),
         ("lookup nope.invalid: no such host", .dns),
         ("dns: exchange failed: NXDOMAIN", .dns),
+        ("lookup a.test: (exchange4: read udp 127.0.0.1:1->127.0.0.1:9: read: connection refused)", .dns),
         ("tls: failed to verify certificate: x509: certificate signed by unknown authority", .tls),
         ("CRYPTO_ERROR 0x12a: tls: bad certificate", .tls),
         ("dial tcp 192.0.2.1:443: i/o timeout", .timeout),

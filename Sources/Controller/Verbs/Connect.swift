@@ -53,10 +53,7 @@ extension Verb {
         } else {
             output.result(Messages.connected(line, milliseconds))
         }
-        for code in standing.status.notCovered {
-            output.note(
-                Messages.notCoveredLabel + Text("：", ": ") + (Messages.notCovered[code] ?? Text(verbatim: code)))
-        }
+        for notice in standing.notices { output.note(Text("  · ", "  · ") + notice.text) }
         return .done
     }
 
@@ -140,6 +137,7 @@ package enum Connecting {
             guard let stage = event.status.stage else { return }
             context.output.progress(Messages.stage(stage.rawValue))
         }
+        worker.onIdle = context.output.tick
         _ = try worker.call(.subscribe)
         let call = Call.connect(ConnectOptions(killSwitch: killSwitch, confirmSeconds: confirm))
         let answer: JSON

@@ -23,6 +23,8 @@ extension Verb {
         let state = try context.state().load()
         guard let all = state.subscription?.lines else { throw StoreError.noSubscription }
         let chosen = try chooseLines(command.operands, of: all)
+        // An interrupted measurement keeps what it has.
+        let signals = try SignalWatch()
         let started = Moment.now
         let output = context.output
         let isStream = output.json && command.has("stream")
@@ -42,7 +44,11 @@ extension Verb {
             output.progress(Messages.measuring(done, chosen.count, good))
         }
         via = measurement.via
-        while !measurement.isDone { try measurement.step(milliseconds: 500) }
+        while !measurement.isDone {
+            let ready = try measurement.step(milliseconds: 500, also: [(signals.descriptor, .readable)])
+            if ready.first?.isEmpty == false, signals.next() != nil { measurement.cancel() }
+            output.tick()
+        }
         // A full disk must not cost the result that is there.
         do throws(StoreError) { try measurement.store() } catch { output.note(error.message) }
         if !isStream { report(measurement, numbers: chosen.map(\.number), to: output) }
@@ -50,6 +56,7 @@ extension Verb {
         output.note(Messages.measured(good, chosen.count, "\(seconds / 10).\(seconds % 10)"))
         output.note(
             Messages.measuredThrough(running: measurement.via == "running engine", url: Proof.url(context.variable)))
+        if measurement.outcomes.values.contains(.failed(.cancelled)) { return .failed }
         return good > 0 ? .done : .temporary
     }
 

@@ -1,0 +1,103 @@
+// How failures of every kind reach a person and a program.
+
+import Commands
+import EngineControl
+import JSON
+import Linux
+import Messages
+import Store
+import Testing
+
+@testable import Controller
+
+private let errors: [(any Error, String, ExitCode)] = [
+    (EngineFailure.missing(searched: ["/x/sing-box"]), "engine-missing", .unavailable),
+    (
+        EngineFailure.tooOld(path: "/x/sing-box", EngineVersion(major: 1, minor: 11, patch: 4)), "engine-too-old",
+        .unavailable
+    ),
+    (EngineFailure.notAnEngine(path: "/bin/true"), "engine-unreadable", .unavailable),
+    (
+        EngineFailure.notStarted(path: "/x", SystemCallError("executing", "/x", .accessDenied)), "engine-not-started",
+        .unavailable
+    ),
+    (EngineFailure.rejected("outbounds[0]: unknown type"), "kernel-rejected", .badInput),
+    (EngineFailure.ended("x"), "engine-ended", .unavailable),
+    (EngineFailure.timeout("run"), "engine-timeout", .unavailable),
+    (EngineFailure.unreachable("Connection refused"), "api-unreachable", .unavailable),
+    (EngineFailure.refused(status: 400, message: "x"), "api-refused", .failed),
+    (SystemCallError("opening", "/x", .accessDenied), "not-permitted", .notPermitted),
+    (SystemCallError("writing to", "/x", .noSpace), "no-space", .failed),
+    (StoreError.noSubscription, "no-subscription", .broken),
+    (StoreError.cannotUse("/x", SystemCallError("opening", "/x", .accessDenied)), "state-unwritable", .notPermitted),
+    (Failure.workerNotRunning("/x"), "worker-not-running", .unavailable),
+    (Failure.notInGroup("/x"), "not-in-group", .notPermitted),
+    (Failure.foreignWorker("/x", 7), "foreign-worker", .notPermitted),
+    (Failure.notConnected(StatusReport(state: .disconnected)), "not-connected", .notConnected),
+    (Failure.notOwner, "not-owner", .notPermitted),
+    (Failure.cannotMeasure("blocked"), "cannot-measure", .temporary),
+]
+
+private let workerCodes: [FailureCode: ExitCode] = [
+    .notPermitted: .notPermitted, .notOwner: .notPermitted, .busy: .temporary, .notConnected: .notConnected,
+    .noProfile: .broken, .badProfile: .broken, .engineMissing: .unavailable, .userNamespaces: .unavailable,
+    .noTUN: .unavailable, .noFirewall: .unavailable, .secondWorker: .unavailable, .taken: .failed,
+    .hostNetwork: .failed, .notConfirmed: .failed, .stateDirectory: .broken, .protocolVersion: .unavailable,
+]
+
+@Suite struct FailureTests {
+    @Test func everyErrorHasCodeExitSentenceAndRemedyInBothLanguages() {
+        for (error, code, exit) in errors {
+            let failure = Failure(describing: error)
+            #expect(failure.code == code)
+            #expect(failure.exit == exit, "\(code)")
+            for language in Language.allCases {
+                #expect(!failure.message(language).isEmpty, "\(code)")
+                #expect(!failure.message(language).contains("\n"), "\(code)")
+                #expect(!failure.remedy(language).isEmpty, "\(code)")
+            }
+        }
+    }
+
+    @Test func theWorkersFailuresHaveChineseWordsAndAnExit() {
+        for (code, exit) in workerCodes {
+            let failure = Failure.worker(Commands.Failure(code, "It failed because of X.", remedy: nil))
+            #expect(failure.exit == exit, "\(code.rawValue)")
+            #expect(failure.message(.english) == "It failed because of X.")
+            #expect(failure.message(.chinese) != failure.message(.english), "\(code.rawValue)")
+            #expect(!failure.remedy(.english).isEmpty, "\(code.rawValue)")
+            #expect(!failure.remedy(.chinese).isEmpty, "\(code.rawValue)")
+        }
+    }
+
+    @Test func everyStateStageAndCauseHasWords() {
+        for state in TunnelState.allCases { #expect(Messages.states[state.rawValue] != nil, "\(state)") }
+        for stage in ConnectStage.allCases { #expect(Messages.stages[stage.rawValue] != nil, "\(stage)") }
+        for error in DelayError.allCases { #expect(Messages.delayErrors[error.rawValue] != nil, "\(error)") }
+    }
+
+    @Test func anUnknownWorkerFailureKeepsItsOwnWords() {
+        let failure = Failure.worker(Commands.Failure(FailureCode(rawValue: "new"), "Something new.", remedy: "Do it."))
+        #expect(failure.code == "new")
+        #expect(failure.message(.chinese) == "Something new.")
+        #expect(failure.remedy(.english) == "Do it.")
+    }
+
+    @Test func isRenderedInTwoLinesOrAsJSON() throws {
+        var written = ""
+        func output(json: Bool) -> Output {
+            Output(
+                language: .english, json: json, quiet: false, isWatched: false, columns: 80,
+                writeOutput: { written += $0 }, writeError: { written += "E " + $0 })
+        }
+        let failure = Failure("some-code", .failed, Text("坏了。", "It broke."), remedy: Text("修。", "Mend it."))
+        output(json: false).failure(failure)
+        #expect(written == "E trocket: It broke.\nE   → Mend it.\n")
+        written = ""
+        output(json: true).failure(failure.with("line", "x"))
+        #expect(
+            try JSON.parse(written) == [
+                "error": ["code": "some-code", "message": "It broke.", "remedy": "Mend it.", "line": "x"]
+            ])
+    }
+}
