@@ -63,6 +63,24 @@ struct HostNetworkTests {
         }
     }
 
+    /// An answer of a LAN resolver arrives by the tunnel, while the LAN itself is reached by the uplink.
+    @Test func dnsAnswersPassTheReversePathFilterBecausePortsAreDissected() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            shell("sysctl -qw net.ipv4.conf.all.rp_filter=1 net.ipv4.conf.default.rp_filter=1")
+            let host = try fixture.host()
+            try host.raise(try fixture.request(host), sandbox: try makeNamespace())
+            let answer = "ip route get 198.19.77.1 from 203.0.113.1 iif trocket0 ipproto udp sport 53 dport 40000"
+            #expect(shell(answer).contains("local 198.19.77.1"))
+            shell("ip rule del prio 7105")
+            #expect(shell(answer).hasPrefix("RTNETLINK answers"))
+            #expect(try host.repair().drifts.count == 1)
+            #expect(shell(answer).contains("local 198.19.77.1"))
+            try host.lower()
+            fixture.remove()
+        }
+    }
+
     @Test func withoutADefaultRouteTheEngineFailsInsteadOfLooping() async {
         await #expect(processExitsWith: .success) {
             let fixture = Fixture()
