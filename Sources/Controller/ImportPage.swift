@@ -38,11 +38,11 @@ struct ImportPage {
         if outcome.unusedGroups + outcome.unusedRules > 0 {
             lines.append(
                 Text(
-                    "订阅中的 \(outcome.unusedGroups) 个分组和 \(outcome.unusedRules) 条规则没有使用;Trocket 自行分流。",
+                    "订阅中的 \(outcome.unusedGroups) 个分组和 \(outcome.unusedRules) 条规则没有使用；Trocket 自行分流。",
                     "\(outcome.unusedGroups) groups and \(outcome.unusedRules) rules of the subscription are not used; Trocket routes by itself."
                 )(language))
         }
-        lines.append(Text("选择:\(outcome.selection.line)", "Selected: \(outcome.selection.line)")(language))
+        lines.append(Text("选择：\(outcome.selection.line)", "Selected: \(outcome.selection.line)")(language))
         if !outcome.startsOffline {
             lines.append(Text("没有网络时可能无法启动。", "It may not start without a network.")(language))
         }
@@ -55,16 +55,16 @@ struct ImportPage {
         let text =
             isTrial
             ? Text(
-                "可以导入\(title):\(count) 条线路(没有改动任何文件)。", "Can be imported\(title): \(count) lines (nothing was changed)."
+                "可以导入\(title)：\(count) 条线路（没有改动任何文件）。", "Can be imported\(title): \(count) lines (nothing was changed)."
             )
-            : Text("已导入\(title):\(count) 条线路。", "Imported\(title): \(count) lines.")
+            : Text("已导入\(title)：\(count) 条线路。", "Imported\(title): \(count) lines.")
         return text(language)
     }
 
     private func droppedLines(_ language: Language) -> [String] {
         guard !outcome.dropped.isEmpty else { return [] }
         var lines = [
-            Text("不可用的线路 \(outcome.dropped.count) 条:", "\(outcome.dropped.count) lines cannot be used:")(language)
+            Text("不可用的线路 \(outcome.dropped.count) 条：", "\(outcome.dropped.count) lines cannot be used:")(language)
         ]
         for (reason, dropped) in Self.grouped(outcome.dropped, by: \.reason.rawValue) {
             lines.append("  " + Self.reason(reason)(language) + ": " + Self.list(dropped.map(\.name), language))
@@ -75,13 +75,13 @@ struct ImportPage {
     private func noticeLines(_ language: Language) -> [String] {
         Self.grouped(outcome.notices, by: \.code.rawValue).map { code, notices in
             let text = Self.notice(code)
-            return Text("\(notices.count) 条线路:", "\(notices.count) lines: ")(language) + text(language)
+            return Text("\(notices.count) 条线路：", "\(notices.count) lines: ")(language) + text(language)
         }
     }
 
     private func changeLines(_ language: Language) -> [String] {
         guard !outcome.changes.isEmpty else { return [] }
-        var lines = [Text("改动 \(outcome.changes.count) 处:", "\(outcome.changes.count) changes:")(language)]
+        var lines = [Text("改动 \(outcome.changes.count) 处：", "\(outcome.changes.count) changes:")(language)]
         for change in outcome.changes.prefix(Self.most) {
             lines.append("  \(change.place): \(change.what) (\(change.reason))")
         }
@@ -95,7 +95,7 @@ struct ImportPage {
     private func ruleSetLines(_ language: Language) -> [String] {
         guard !outcome.ruleSets.isEmpty else { return [] }
         let rows = outcome.ruleSets.map { Self.row($0, language) }
-        return [Text("规则集:", "Rule-sets:")(language)] + Figures.table(rows, right: [2]).map { "  " + $0 }
+        return [Text("规则集：", "Rule-sets:")(language)] + Figures.table(rows, right: [2]).map { "  " + $0 }
     }
 
     /// A rule-set as a row: tag, state, size, remark.
@@ -112,10 +112,10 @@ struct ImportPage {
     private static func text(_ agent: AgentResult) -> Text {
         if let error = agent.error {
             let status = agent.status.map { " \($0)" } ?? ""
-            return Text("\(agent.agent):失败(\(error)\(status))", "\(agent.agent): failed (\(error)\(status))")
+            return Text("\(agent.agent)：失败（\(error)\(status)）", "\(agent.agent): failed (\(error)\(status))")
         }
         return Text(
-            "\(agent.agent):\(agent.lines) 条线路,新增 \(agent.added) 条(\(Figures.bytes(agent.bytes)))",
+            "\(agent.agent)：\(agent.lines) 条线路，新增 \(agent.added) 条（\(Figures.bytes(agent.bytes))）",
             "\(agent.agent): \(agent.lines) lines, \(agent.added) added (\(Figures.bytes(agent.bytes)))")
     }
 
@@ -123,18 +123,18 @@ struct ImportPage {
         switch warning {
         case .insecureLink:
             Text(
-                "订阅链接是不加密的 http,途中任何人都能读取和篡改。",
+                "订阅链接是不加密的 http，途中任何人都能读取和篡改。",
                 "The link is plain http: anyone on the way can read and change the subscription.")
         case .agentFailed(let agent, let code):
-            Text("用 \(agent) 获取失败(\(code))。", "Fetching as \(agent) failed (\(code)).")
+            Text("用 \(agent) 获取失败（\(code)）。", "Fetching as \(agent) failed (\(code)).")
         case .providerFailed(let name, let code):
-            Text("线路列表 \(name) 获取失败(\(code))。", "The list of lines \(name) could not be fetched (\(code)).")
+            Text("线路列表 \(name) 获取失败（\(code)）。", "The list of lines \(name) could not be fetched (\(code)).")
         case .tooManyProviders(let count):
             Text(
-                "订阅引用了 \(count) 个线路列表,只获取前 \(Importer.mostProviders) 个。",
+                "订阅引用了 \(count) 个线路列表，只获取前 \(Importer.mostProviders) 个。",
                 "The subscription names \(count) lists of lines; the first \(Importer.mostProviders) are fetched.")
         case .selectionLost(let name):
-            Text("原来选择的线路 \(name) 不在了,改为 auto。", "The selected line \(name) is gone; auto is used.")
+            Text("原来选择的线路 \(name) 不在了，改为 auto。", "The selected line \(name) is gone; auto is used.")
         }
     }
 
@@ -166,8 +166,8 @@ struct ImportPage {
 
     private static func notice(_ code: String) -> Text {
         switch NoticeCode(rawValue: code) {
-        case .utlsUnavailable: Text("这个内核没有浏览器指纹(uTLS)", "browser fingerprint not available in this engine")
-        case .pinDropped: Text("证书指纹无法使用,改为正常验证", "the certificate pin cannot be used; the certificate is verified")
+        case .utlsUnavailable: Text("这个内核没有浏览器指纹（uTLS）", "browser fingerprint not available in this engine")
+        case .pinDropped: Text("证书指纹无法使用，改为正常验证", "the certificate pin cannot be used; the certificate is verified")
         case .verifyForced: Text("不能跳过证书验证", "the certificate is verified all the same")
         case .udpDisabled: Text("UDP 不可用", "no UDP")
         case .hostKeyUnchecked: Text("SSH 主机密钥未核对", "the SSH host key is not checked")

@@ -23,35 +23,50 @@ extension Context {
     /// - Parameter store: where rule-sets are kept; nil downloads none.
     func importer(store: StateDirectory?) throws(EngineFailure) -> Importer {
         let engine = try EngineBinary.find(environment: variable)
-        let fetcher = Fetcher(client: client, environment: variable)
         let output = output
+        // A slow answer is waited for in one stage: its text is shown again until half a second has passed and after.
+        var stage: ImportStage?
+        let show = { if let stage { output.progress(Self.text(stage)) } }
+        let fetcher = Fetcher(client: client, environment: variable, tick: show)
         return Importer(
             engine: engine, client: client, library: RuleSetLibrary(store: store, bundled: ruleSetDirectory),
             fetch: { fetcher.fetch($0) }, prepare: { fetcher.prepare(&$0) }, options: ShapingOptions(),
-            now: { Int(wallClock()) }, progress: { output.progress(Self.text($0)) })
+            now: { Int(wallClock()) },
+            progress: {
+                stage = $0
+                show()
+            })
     }
 
     /// Finds out what SOURCE names.
     func source(_ argument: String) throws -> ImportSource {
         try ImportSource.resolve(
-            argument, standardInput: { try UserFile.readStandardInput(limit: ImportSource.limit) },
+            argument,
+            standardInput: {
+                do throws(SystemCallError) {
+                    return try UserFile.readStandardInput(limit: ImportSource.limit)
+                } catch {
+                    throw ImportError.badSource(
+                        "无法读取标准输入：\(error.errno)。", "Standard input cannot be read: \(error.errno).")
+                }
+            },
             file: { path in
                 do throws(SystemCallError) { return try UserFile.read(path, limit: ImportSource.limit) } catch {
                     throw ImportError.badSource(
-                        "无法读取文件 \(path):\(error.errno)。", "The file \(path) cannot be read: \(error.errno).")
+                        "无法读取文件 \(path)：\(error.errno)。", "The file \(path) cannot be read: \(error.errno).")
                 }
             })
     }
 
     private static func text(_ stage: ImportStage) -> Text {
         switch stage {
-        case .fetching(let agent): Text("正在获取订阅(\(agent))…", "Fetching the subscription (\(agent))…")
+        case .fetching(let agent): Text("正在获取订阅（\(agent)）…", "Fetching the subscription (\(agent))…")
         case .reading: Text("正在转换…", "Converting…")
         case .fetchingProviders(let count): Text("正在获取 \(count) 个线路列表…", "Fetching \(count) lists of lines…")
         case .ruleSets(let done, let count): Text("规则集 \(done)/\(count)…", "Rule-sets \(done)/\(count)…")
         case .checking: Text("正在用内核检查…", "Checking with the engine…")
         case .rechecking(let round):
-            Text("内核拒绝了一项,再次检查(\(round))…", "The engine refused something; checking again (\(round))…")
+            Text("内核拒绝了一项，再次检查（\(round)）…", "The engine refused something; checking again (\(round))…")
         }
     }
 }

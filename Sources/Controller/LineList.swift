@@ -83,7 +83,7 @@ struct LineList {
     /// Writes the list for a person.
     func show(_ entries: [LineEntry], dropped: [LineEntry], on output: Output) {
         for text in SubscriptionSummary.texts(record) { output.result(text) }
-        if usesAuto { output.result(Text("选择:auto(自动选最快的线路)", "Selected: auto (the fastest line)")) }
+        if usesAuto { output.result(Text("选择：auto（自动选最快的线路）", "Selected: auto (the fastest line)")) }
         let rows = entries.map { entry in
             [
                 entry.isSelected ? "*" : " ", entry.number.map(String.init) ?? "", entry.name, entry.type ?? "",
@@ -92,7 +92,7 @@ struct LineList {
         }
         for row in Figures.table(rows, right: [1, 5]) { output.result(row) }
         guard !dropped.isEmpty else { return }
-        output.result(Text("不可用的线路:", "Lines that cannot be used:"))
+        output.result(Text("不可用的线路：", "Lines that cannot be used:"))
         let unusable = dropped.map { entry in
             [
                 " ", entry.name, entry.type ?? "",
@@ -109,6 +109,6 @@ struct LineList {
     private static func text(_ latency: Latency?) -> Text {
         guard let latency else { return Text(verbatim: "-") }
         if let milliseconds = latency.milliseconds { return Text(verbatim: "\(milliseconds) ms") }
-        return Text("失败(\(latency.error ?? ""))", "failed (\(latency.error ?? ""))")
+        return Text("失败（\(latency.error ?? "")）", "failed (\(latency.error ?? ""))")
     }
 }

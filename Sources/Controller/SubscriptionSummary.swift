@@ -11,7 +11,7 @@ enum SubscriptionSummary {
         let age = Figures.duration(seconds: Int(wallClock()) - record.fetchedAt)
         let title = record.title ?? ""
         var texts = [
-            Text("订阅 \(title)", "Subscription \(title)") + Text("(更新于", " (updated ") + age + Text("前)", " ago)")
+            Text("订阅 \(title)", "Subscription \(title)") + Text("（更新于", " (updated ") + age + Text("前）", " ago)")
         ]
         if let quota = record.quota { texts.append(text(quota)) }
         return texts
@@ -21,9 +21,9 @@ enum SubscriptionSummary {
     static func text(_ quota: Quota) -> Text {
         let used = (quota.upload ?? 0).addingReportingOverflow(quota.download ?? 0)
         let usedBytes = used.overflow ? Int64.max : used.partialValue
-        var text = Text("流量:已用 \(Figures.bytes(usedBytes))", "Traffic: \(Figures.bytes(usedBytes)) used")
-        if let total = quota.total { text = text + Text(",共 \(Figures.bytes(total))", " of \(Figures.bytes(total))") }
-        if let expire = quota.expire { text = text + Text(",\(Date.day(expire)) 到期", ", expires \(Date.day(expire))") }
+        var text = Text("流量：已用 \(Figures.bytes(usedBytes))", "Traffic: \(Figures.bytes(usedBytes)) used")
+        if let total = quota.total { text = text + Text("，共 \(Figures.bytes(total))", " of \(Figures.bytes(total))") }
+        if let expire = quota.expire { text = text + Text("，\(Date.day(expire)) 到期", ", expires \(Date.day(expire))") }
         return text
     }
 }

@@ -23,11 +23,17 @@ package struct Fetcher {
     package static let limit = 32 << 20
     private let client: HTTPClient
     private let variable: (String) -> String?
+    private let tick: () -> Void
 
-    /// - Parameter variable: looks up an environment variable: `SSL_CERT_FILE`; the proxies are libcurl's to read.
-    package init(client: HTTPClient, environment variable: @escaping (String) -> String?) {
+    /// - Parameters:
+    ///   - variable: looks up an environment variable: `SSL_CERT_FILE`; the proxies are libcurl's to read.
+    ///   - tick: called about twice a second while something is on its way.
+    package init(
+        client: HTTPClient, environment variable: @escaping (String) -> String?, tick: @escaping () -> Void = {}
+    ) {
         self.client = client
         self.variable = variable
+        self.tick = tick
     }
 
     /// Gives a request the policy's proxy and authorities.
@@ -52,7 +58,11 @@ package struct Fetcher {
             prepare(&request)
             return request
         }
-        client.perform(prepared, concurrency: 8) { position, result in
+        let goesOn = {
+            tick()
+            return true
+        }
+        client.perform(prepared, concurrency: 8, while: goesOn) { position, result in
             results[position] = result.flatMap { answer in Self.body(answer, requests[position]) }
         }
         return results

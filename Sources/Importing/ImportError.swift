@@ -64,31 +64,31 @@ extension ImportError {
             code = .http
             chinese = "服务器返回状态 \(error.status ?? 0)"
             remedy =
-                Text("确认链接没有失效或到期,向服务商要新的链接。", "Make sure the link has not expired; ask the provider for a new one. ")
+                Text("确认链接没有失效或到期，向服务商要新的链接。", "Make sure the link has not expired; ask the provider for a new one. ")
                 + Self.kept
         case .fetch, .cancelled:
             code = .fetch
-            chinese = error.detail
+            chinese = Self.chinese(error)
         case .tls:
             code = .tls
-            chinese = "TLS 证书或握手有问题(\(error.detail))"
+            chinese = "TLS 证书或握手有问题（\(error.detail)）"
             remedy =
                 Text(
-                    "可能有人在中途冒充服务器,也可能是本机时间或证书不对。",
+                    "可能有人在中途冒充服务器，也可能是本机时间或证书不对。",
                     "Someone may be posing as the server, or this machine's clock or authorities are wrong. ")
                 + Self.kept
         case .timeout:
             code = .timeout
-            chinese = "在限定时间内没有完整应答(\(error.detail))"
+            chinese = "在限定时间内没有完整应答（\(error.detail)）"
         case .tooLarge:
             code = .tooLarge
-            chinese = "应答太大(\(error.detail))"
+            chinese = "应答太大（\(error.detail)）"
             remedy = Self.kept
         case .tooManyRedirects:
             code = .tooManyRedirects
             chinese = "重定向次数太多"
             remedy =
-                Text("链接在兜圈子,向服务商要新的链接。", "The link leads in circles; ask the provider for a new one. ") + Self.kept
+                Text("链接在兜圈子，向服务商要新的链接。", "The link leads in circles; ask the provider for a new one. ") + Self.kept
         }
         let place = error.server.isEmpty ? Text("", "") : Text("\(error.server):", "\(error.server): ")
         self.init(
@@ -97,10 +97,24 @@ extension ImportError {
             remedy: remedy, status: error.status)
     }
 
+    private static func chinese(_ error: TransferError) -> String {
+        switch error.cause {
+        case .address: "地址不是网址"
+        case .dns: "域名无法解析"
+        case .refused: "连接被拒绝"
+        case .unreachable: "连接不上（\(error.detail)）"
+        case .closed: "连接中断"
+        case .proxy: "环境变量里的代理不可用（\(error.detail)）"
+        case .encoding: "压缩的内容已损坏"
+        case .redirect: "重定向到不安全或无效的地址"
+        default: error.detail
+        }
+    }
+
     /// A text that is no subscription.
     package init(_ error: SubscriptionError) {
         let said = error.texts.isEmpty ? "" : ":" + error.texts.prefix(5).joined(separator: " / ")
-        let place = error.line.map { Text("(第 \($0) 行)", " (line \($0))") } ?? Text("", "")
+        let place = error.line.map { Text("（第 \($0) 行）", " (line \($0))") } ?? Text("", "")
         let chinese: String
         let code: Code
         var remedy = Text("确认链接是订阅链接。", "Make sure that this is the link of a subscription. ") + Self.kept
@@ -116,7 +130,7 @@ extension ImportError {
             chinese = "订阅里没有可用的线路\(said)"
             remedy =
                 Text(
-                    "套餐可能已到期或流量用尽,登录服务商网站查看。",
+                    "套餐可能已到期或流量用尽，登录服务商网站查看。",
                     "The plan may have ended or its traffic be used up; look at the provider's site. ")
                 + Self.kept
         case .badYAML:
@@ -143,7 +157,7 @@ extension ImportError {
     static func kernelRejected(_ words: String) -> ImportError {
         ImportError(
             .kernelRejected,
-            Text("内核拒绝了转换结果:\(words)。", "The engine refuses what the subscription was converted to: \(words)."),
+            Text("内核拒绝了转换结果：\(words)。", "The engine refuses what the subscription was converted to: \(words)."),
             remedy: Text(
                 "请附上 `trocket-controller report` 的输出反馈此问题。",
                 "Report this with the output of `trocket-controller report`. ")
@@ -155,7 +169,7 @@ extension ImportError {
         ImportError(
             .badSource, Text(chinese, english),
             remedy: Text(
-                "给出 http(s) 链接、文件名,或用 - 从标准输入读取。",
+                "给出 http(s) 链接、文件名，或用 - 从标准输入读取。",
                 "Name an http(s) link or a file, or use - to read standard input. ") + kept)
     }
 }

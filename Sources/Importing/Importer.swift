@@ -80,7 +80,7 @@ package struct Importer {
         let gate = KernelGate(engine: engine, client: client, progress: { progress(.rechecking(round: $0)) })
         let shaped: ShapedProfile
         do { shaped = try gate.pass(&draft) } catch {
-            try? library.discard()
+            try? library.discard(gathered)
             throw error
         }
 
@@ -108,7 +108,7 @@ package struct Importer {
     func settle(_ outcome: ImportOutcome) throws(StoreError) { try library.settle(outcome.gathered) }
 
     /// Removes rule-sets downloaded for an outcome that will not be stored.
-    package func discard() throws(StoreError) { try library.discard() }
+    package func discard(_ outcome: ImportOutcome) throws(StoreError) { try library.discard(outcome.gathered) }
 
     // MARK: Fetching
 

@@ -67,7 +67,7 @@ extension ImportError {
                 "订阅里没有这个内核能用的线路" + (reasons.isEmpty ? "。" : ":\(reasons)。"),
                 "The subscription holds no line this engine can use" + (reasons.isEmpty ? "." : ": \(reasons).")),
             remedy: Text(
-                "换一个带全部构建标签的内核,或换订阅。原来的订阅保持不变。",
+                "换一个带全部构建标签的内核，或换订阅。原来的订阅保持不变。",
                 "Use an engine with all build tags, or another subscription. The previous subscription stays as it was."
             ))
     }

@@ -15,12 +15,14 @@ package struct GatheredRuleSets: Sendable {
     package var reports: [RuleSetReport] = []
     /// What the index will hold once the import is accepted.
     package var cached: [CachedRuleSet] = []
+    /// Files that were not there before.
+    var fresh: [String] = []
 
     package init() {}
 }
 
 /// The rule-sets of this machine. Files are named by their content, so a new download never changes what a running engine
-/// reads; what no profile needs is removed by `settle`.
+/// reads; what neither the profile nor the one before it needs is removed by `settle`.
 package struct RuleSetLibrary {
     /// Downloads are held to this many bytes each.
     package static let limit = 32 << 20
@@ -64,7 +66,7 @@ package struct RuleSetLibrary {
     ///   - prepare: gives each request its proxy and authorities.
     ///   - engine: checks each download.
     ///   - now: seconds since 1970.
-    ///   - progress: gets how many of how many are done.
+    ///   - progress: gets how many of how many are done, about twice a second.
     /// - Throws: `StoreError` when the folder cannot be written, `EngineFailure` when the engine cannot be run.
     package func gather(
         _ needs: [RuleSetNeed], client: HTTPClient, prepare: (inout HTTPRequest) -> Void, engine: EngineBinary,
@@ -78,6 +80,7 @@ package struct RuleSetLibrary {
             return gathered
         }
         let index = try readIndex(store)
+        let before = try names(store)
         let wanted = Array(needs.prefix(Self.most))
         // One address may serve several tags.
         var urls: [String] = []
@@ -85,10 +88,13 @@ package struct RuleSetLibrary {
         var results: [String: Result<HTTPResponse, TransferError>] = [:]
         var done = 0
         progress(0, urls.count)
-        client.perform(urls.map { Self.request($0, prepare) }, concurrency: 8) { position, result in
+        let goesOn = {
+            progress(done, urls.count)
+            return true
+        }
+        client.perform(urls.map { Self.request($0, prepare) }, concurrency: 8, while: goesOn) { position, result in
             results[urls[position]] = result
             done += 1
-            progress(done, urls.count)
         }
         for need in wanted {
             let outcome = try keep(need, results[need.url], store: store, engine: engine, now: now)
@@ -104,29 +110,33 @@ package struct RuleSetLibrary {
                 }
             }
         }
+        gathered.fresh = gathered.cached.map(\.file).filter { !before.contains($0) }
         for need in needs.dropFirst(Self.most) {
             gathered.reports.append(removed(need, gathered, "more than \(Self.most) rule-sets"))
         }
         return gathered
     }
 
-    /// Writes the index and removes what is not in it. Call it once the profile is in place.
+    /// Writes the index and removes what neither it nor the index before names. Call it once the profile is in place.
     package func settle(_ gathered: GatheredRuleSets) throws(StoreError) {
         guard let store else { return }
         let folder = try store.ruleSetFolder()
+        // An engine that is running reads the files of the profile it was started with when it has to be started again.
+        let previous = try readIndex(store).sets
         do throws(SystemCallError) {
             try folder.replace(RuleSetIndex.file, with: RuleSetIndex(sets: gathered.cached).bytes, mode: 0o600)
-            let kept = Set(gathered.cached.map(\.file) + [RuleSetIndex.file])
+            let kept = Set((gathered.cached + previous).map(\.file) + [RuleSetIndex.file])
             for name in try folder.names() where !kept.contains(name) { try folder.remove(name) }
         } catch { throw .cannotUse(store.ruleSetPath, error) }
     }
 
-    /// Removes downloads that no index names: those of an import that failed.
-    package func discard() throws(StoreError) {
-        guard let store else { return }
-        var gathered = GatheredRuleSets()
-        gathered.cached = try readIndex(store).sets
-        try settle(gathered)
+    /// Removes the files of an import that failed or was only a trial.
+    package func discard(_ gathered: GatheredRuleSets) throws(StoreError) {
+        guard let store, !gathered.fresh.isEmpty else { return }
+        let folder = try store.ruleSetFolder()
+        do throws(SystemCallError) { for name in gathered.fresh { try folder.remove(name) } } catch {
+            throw .cannotUse(store.ruleSetPath, error)
+        }
     }
 
     private static func request(_ url: String, _ prepare: (inout HTTPRequest) -> Void) -> HTTPRequest {
@@ -190,6 +200,13 @@ package struct RuleSetLibrary {
     private func readIndex(_ store: StateDirectory) throws(StoreError) -> RuleSetIndex {
         let folder = try store.ruleSetFolder()
         return RuleSetIndex(bytes: ((try? folder.read(RuleSetIndex.file, owner: nil, limit: 4 << 20)) ?? nil) ?? [])
+    }
+
+    private func names(_ store: StateDirectory) throws(StoreError) -> Set<String> {
+        let folder = try store.ruleSetFolder()
+        do throws(SystemCallError) { return Set(try folder.names()) } catch {
+            throw .cannotUse(store.ruleSetPath, error)
+        }
     }
 
     private func isThere(_ set: CachedRuleSet, _ store: StateDirectory) throws(StoreError) -> Bool {

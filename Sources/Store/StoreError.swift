@@ -37,7 +37,7 @@ package struct StoreError: Error, Hashable, Sendable {
             .missing,
             Text("状态目录 \(path) 不存在。", "The state directory \(path) does not exist."),
             remedy: Text(
-                "把自己加入 trocket 组并启动一次 trocket-tunnel 服务(它会建好目录),或用 --state-dir 指定别的目录。",
+                "把自己加入 trocket 组并启动一次 trocket-tunnel 服务（它会建好目录），或用 --state-dir 指定别的目录。",
                 "Join the group trocket and start the service trocket-tunnel once, which makes the directory; or name another "
                     + "one with --state-dir."))
     }
@@ -46,9 +46,9 @@ package struct StoreError: Error, Hashable, Sendable {
     static func unusable(_ path: String, _ reason: String) -> StoreError {
         StoreError(
             .unusable,
-            Text("无法使用状态目录 \(path):\(reason)。", "The state directory \(path) cannot be used: \(reason)."),
+            Text("无法使用状态目录 \(path)：\(reason)。", "The state directory \(path) cannot be used: \(reason)."),
             remedy: Text(
-                "检查目录的所有者、权限和剩余空间,或用 --state-dir 指定别的目录。",
+                "检查目录的所有者、权限和剩余空间，或用 --state-dir 指定别的目录。",
                 "Check the directory's owner, mode and free space, or name another one with --state-dir."))
     }
 
@@ -57,10 +57,10 @@ package struct StoreError: Error, Hashable, Sendable {
         StoreError(
             .corrupt,
             Text(
-                "状态文件 \(path) 已损坏或不可信:\(problem)。",
+                "状态文件 \(path) 已损坏或不可信：\(problem)。",
                 "The state file \(path) is damaged or not to be trusted: \(problem)."),
             remedy: Text(
-                "文件没有被改动。把它移走,或运行 `trocket-controller forget` 清除,然后重新导入订阅。",
+                "文件没有被改动。把它移走，或运行 `trocket-controller forget` 清除，然后重新导入订阅。",
                 "It was left as it is. Move it away, or run `trocket-controller forget`, then import the subscription again."
             ))
     }

@@ -127,11 +127,12 @@ struct StoredImportTests {
         #expect(second.profile["route"]["rules"].listed.contains { $0["outbound"].string == "A" })
         try importer.commit(second, link: nil, agent: nil, to: store)
 
-        // A new content gets a new name; what nothing names is removed.
+        // A new content gets a new name; what neither profile nor the one before names is removed.
         try provider.files.write("ads.srs", try set("other.example"))
         let third = try importInto(scratch, content(document))
         #expect(third.ruleSets.first { $0.tag == "ads" }?.sha256 != first.ruleSets.first { $0.tag == "ads" }?.sha256)
-        #expect(scratch.files(below: "rule-sets").count == 3)
+        #expect(scratch.files(below: "rule-sets").count == 4)
+        try importInto(scratch, content(link("A", "one")))
         try importInto(scratch, content(link("A", "one")))
         #expect(scratch.files(below: "rule-sets") == ["rule-sets/index.json"])
     }

@@ -40,7 +40,7 @@ extension Verb {
             report = outcome.report
             context.output.note(
                 Text(
-                    "\(outcome.lines.count) 条线路,未用 \(outcome.dropped.count) 条。",
+                    "\(outcome.lines.count) 条线路，未用 \(outcome.dropped.count) 条。",
                     "\(outcome.lines.count) lines, \(outcome.dropped.count) not usable."))
         }
         if let file = command.value("report") {

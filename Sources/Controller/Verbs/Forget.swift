@@ -18,7 +18,7 @@ extension Verb {
         } else {
             context.output.result(
                 Text(
-                    "已删除:\(removed.joined(separator: "、"))。", "Removed: \(removed.joined(separator: ", "))."))
+                    "已删除：\(removed.joined(separator: "、"))。", "Removed: \(removed.joined(separator: ", "))."))
         }
         return .done
     }

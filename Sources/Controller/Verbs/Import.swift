@@ -23,7 +23,7 @@ extension Verb {
         let outcome = try importer.run(source, agent: agent, selection: state.preferences.selection)
         let isTrial = command.has("dry-run")
         if isTrial {
-            try importer.discard()
+            try importer.discard(outcome)
         } else {
             var link: String?
             if case .link(let text, _) = source { link = text }
