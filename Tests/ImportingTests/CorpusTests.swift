@@ -1,5 +1,7 @@
-// What users of other clients reported: each case imported with the real engine, as its expectation says.
+// The corpora through the whole import with the real engine: what users of other clients reported, and every Clash dialect
+// and share link of the mapping.
 
+import EngineControl
 import ImportReport
 import JSON
 import Linux
@@ -8,16 +10,24 @@ import Testing
 
 @testable import Importing
 
-/// The reported cases, by folder.
-let reports = (try? Directory("\(folder)/Fixtures/reports").names()) ?? []
+/// Where the fixtures are: those both targets need stand with the reader's tests.
+private let readerFixtures = "\(folder)/../SubscriptionsTests/Fixtures"
+private let reports: [String] = ["\(readerFixtures)/reports", "\(folder)/Fixtures/reports"].flatMap { place in
+    ((try? Directory(place).names()) ?? []).map { "\(place)/\($0)" }
+}
+private let dialects: [String] = ((try? Directory("\(readerFixtures)/clash").names()) ?? []).filter { name in
+    !name.contains("expected") && [".yaml", ".txt", ".json"].contains(where: name.hasSuffix)
+}
 
 @Suite(.enabled(if: engine != nil, noEngine))
 struct CorpusTests {
-    @Test func thereAreCases() { #expect(reports.count >= 25) }
+    @Test func thereAreCases() {
+        #expect(reports.count >= 27)
+        #expect(dialects.count >= 28)
+    }
 
     @Test(arguments: reports)
-    func reportedCase(_ name: String) throws {
-        let path = "\(folder)/Fixtures/reports/\(name)"
+    func reportedCase(_ path: String) throws {
         let expected = try JSON.parse(try UserFile.read("\(path)/expect.json", limit: 1 << 20))
         let input = try #require(try Directory(path).names().first { $0.hasPrefix("input.") })
         let bytes = try UserFile.read("\(path)/\(input)", limit: 1 << 22)
@@ -35,5 +45,24 @@ struct CorpusTests {
         }
         for name in dropped { #expect(outcome.dropped.contains { $0.name == name }, "\(name)") }
         #expect(outcome.startsOffline)
+    }
+
+    @Test(arguments: dialects)
+    func everyKeptLineStarts(_ name: String) throws {
+        let bytes = try UserFile.read("\(readerFixtures)/clash/\(name)", limit: 1 << 22)
+        let stem = name.prefix { $0 != "." }
+        let rich = "\(readerFixtures)/clash/\(stem).expected.utls.json"
+        let hasUTLS = try #require(engine).capabilities.utls
+        let file = hasUTLS && Surroundings.exists(rich) ? rich : "\(readerFixtures)/clash/\(stem).expected.json"
+        let expected = try JSON.parse(try UserFile.read(file, limit: 1 << 22))
+        let names = expected["lines"].listed.compactMap { $0["name"].string }
+        let importer = try importer(store: nil, fetch: { _ in [] })
+        guard !names.isEmpty else {
+            #expect(importError { _ = try importer.run(.content(bytes)) }?.code == .noLines)
+            return
+        }
+        let outcome = try importer.run(.content(bytes))
+        #expect(outcome.lines.map(\.name) == names)
+        #expect(!outcome.dropped.contains { $0.reason == .kernelRejected })
     }
 }
