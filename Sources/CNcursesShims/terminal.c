@@ -84,8 +84,8 @@ static void on_fatal(int number) {
         write_all(restore, restore_length);
         if (modes_saved) tcsetattr(STDIN_FILENO, TCSANOW, &saved_modes);
     }
-    for (size_t i = 0; i < FATAL_COUNT; i++)
-        if (fatal_signals[i] == number) sigaction(number, &former[i], NULL);
+    // The default action, not the former one: the language runtime's own handler would ask questions at the terminal.
+    signal(number, SIG_DFL);
     errno = kept;
     // A fault happens again as soon as this returns; an abort is raised here.
     raise(number);
@@ -110,8 +110,18 @@ static void enter_modes(void) {
     keypad(stdscr, TRUE);
     nodelay(stdscr, TRUE);
     idlok(stdscr, TRUE);
+    // Whole frames: no stopping half-way because a key waits.
+    typeahead(-1);
     mouseinterval(0);
-    mousemask(BUTTON1_PRESSED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+    mousemask(BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED, NULL);
+    // nodelay() does not hold after a mouse event nobody wants: ncurses then reads again and would wait for ever.
+    struct termios modes;
+    if (tcgetattr(STDIN_FILENO, &modes) == 0) {
+        modes.c_cc[VMIN] = 0;
+        modes.c_cc[VTIME] = 0;
+        tcsetattr(STDIN_FILENO, TCSADRAIN, &modes);
+        def_prog_mode();
+    }
 }
 
 int cs_open(int want_colours) {
