@@ -10,20 +10,16 @@ extension EngineHost {
     private static let retry = 25
 
     func watch(_ engine: RunningEngine) throws(SystemCallError) {
-        engine.watches.append(try loop.watch(engine.process.descriptor) { [unowned self] _ in ended(engine) })
-        engine.watches.append(
-            try loop.watch(engine.output.number) { [unowned self] _ in
-                drainOutput(engine)
-                tryConnecting(engine)
-            })
+        engine.processWatch = try loop.watch(engine.process.descriptor) { [unowned self] _ in ended(engine) }
+        engine.outputWatch = try loop.watch(engine.output.number) { [unowned self] _ in
+            drainOutput(engine)
+            if engine.hasFallenSilent { finish(engine) } else { tryConnecting(engine) }
+        }
         engine.pidWatch = try loop.watch(engine.pidFileWatch.descriptor.number) { [unowned self] _ in
             engine.pidFileWatch.drain()
             lookForHolder(engine)
         }
-        engine.timers.append(
-            loop.after(milliseconds: Self.deadline) { [unowned self] in
-                if !engine.isReady || engine.namespaces == nil { giveUp(engine, Self.timeout) }
-            })
+        engine.deadline = loop.after(milliseconds: Self.deadline) { [unowned self] in giveUp(engine, Self.timeout) }
     }
 
     private static let timeout = Failure(
@@ -33,8 +29,15 @@ extension EngineHost {
     func drainOutput(_ engine: RunningEngine) {
         // A bounded turn, so that a talkative engine does not keep the loop from everything else.
         for _ in 0..<16 {
-            guard case .bytes(let bytes)? = try? readSome(engine.output.number) else { return }
-            log.append(bytes)
+            switch try? readSome(engine.output.number) {
+            case .bytes(let bytes)?: log.append(bytes)
+            case .wouldBlock?: return
+            case .end?, nil:
+                // Nobody has the other end any more: the engine and all its helpers are gone.
+                engine.hasFallenSilent = true
+                engine.endOutputWatch(in: loop)
+                return
+            }
         }
     }
 
@@ -47,6 +50,7 @@ extension EngineHost {
             let found = try Holder.namespaces(of: pid, engine: engine.process.pid)
             engine.namespaces = HeldNamespaces(found)
             engine.endPidWatch(in: loop)
+            endDeadline(engine)
             tell(.namespace(generation: engine.start.generation), descriptor: engine.namespaces?.network)
         } catch let failure as Failure {
             giveUp(engine, failure)
@@ -61,7 +65,7 @@ extension EngineHost {
 
     /// Tries whether the API accepts connections, one try at a time: whenever the engine wrote something, else now and then.
     func tryConnecting(_ engine: RunningEngine) {
-        guard !engine.isReady, engine.isWanted, engine.attempt == nil else { return }
+        guard !engine.isReady, engine.isWanted, engine.exitCode == nil, engine.attempt == nil else { return }
         guard let attempt = try? Loopback.connect(engine.port) else { return retryLater(engine) }
         let held = OwnedDescriptor(attempt)
         let watch = try? loop.watch(held.number, .writable) { [unowned self] _ in attempted(engine) }
@@ -77,7 +81,15 @@ extension EngineHost {
         // Somebody else may have taken the port meanwhile and wait for our secret.
         guard accepted, (try? Loopback.listener(on: engine.port)) == user else { return retryLater(engine) }
         engine.isReady = true
+        endDeadline(engine)
         tell(.ready(generation: engine.start.generation))
+    }
+
+    /// An engine that is ready has all the time in the world, and nothing wakes up for it.
+    private func endDeadline(_ engine: RunningEngine) {
+        guard engine.isReady, engine.namespaces != nil, let deadline = engine.deadline else { return }
+        loop.cancel(deadline)
+        engine.deadline = nil
     }
 
     private func retryLater(_ engine: RunningEngine) {

@@ -130,7 +130,7 @@ package final class EngineHost {
 
     private func start(_ start: EngineStart) {
         if let engine {
-            if engine.isWanted, engine.isSame(as: start, profile: try? profile(of: start.owner)) {
+            if engine.isWanted, engine.exitCode == nil, engine.isSame(as: start, profile: try? profile(of: start.owner)) {
                 engine.start.generation = start.generation
                 return tell(.unchanged(generation: start.generation))
             }
@@ -169,9 +169,23 @@ package final class EngineHost {
 
     // MARK: The engine's end
 
+    /// The engine's first process has ended; its helpers follow within milliseconds and let go of its files. They are waited
+    /// for, so that the next engine finds the cache free and a disconnected tunnel has left nothing running.
     func ended(_ engine: RunningEngine) {
-        guard let code = engine.process.reap() else { return }
+        guard let code = engine.process.reap(), engine.exitCode == nil else { return }
+        engine.exitCode = code
+        engine.endProcessWatch(in: loop)
         drainOutput(engine)
+        guard !engine.hasFallenSilent else { return finish(engine) }
+        engine.timers.append(loop.after(milliseconds: Self.lingering) { [unowned self] in finish(engine) })
+    }
+
+    /// The longest the helpers are waited for, in milliseconds.
+    private static let lingering = 1_000
+
+    /// Nothing of the engine is left: tells the worker, or starts the next.
+    func finish(_ engine: RunningEngine) {
+        guard let code = engine.exitCode, self.engine === engine else { return }
         engine.release(from: loop)
         self.engine = nil
         if let start = next {

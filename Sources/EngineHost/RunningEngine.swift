@@ -41,9 +41,15 @@ final class RunningEngine {
     var isWanted = true
     /// Why it is being ended, when it is not the worker's wish.
     var failure: Failure?
-    var watches: [EventLoop.Token] = []
+    /// How its first process ended.
+    var exitCode: Int32?
+    /// Whether nobody can write to its output any more.
+    var hasFallenSilent = false
+    var processWatch: EventLoop.Token?
+    var outputWatch: EventLoop.Token?
     var pidWatch: EventLoop.Token?
     var timers: [EventLoop.Token] = []
+    var deadline: EventLoop.Token?
     var attempt: (OwnedDescriptor, EventLoop.Token)?
     var retryPending = false
     /// Copies that work inside the sandbox.
@@ -99,10 +105,22 @@ final class RunningEngine {
         pidWatch = nil
     }
 
+    func endProcessWatch(in loop: EventLoop) {
+        if let processWatch { loop.cancel(processWatch) }
+        processWatch = nil
+    }
+
+    func endOutputWatch(in loop: EventLoop) {
+        if let outputWatch { loop.cancel(outputWatch) }
+        outputWatch = nil
+    }
+
     /// Lets go of everything in the loop.
     func release(from loop: EventLoop) {
         endPidWatch(in: loop)
-        (watches + timers).forEach { loop.cancel($0) }
+        endProcessWatch(in: loop)
+        endOutputWatch(in: loop)
+        (timers + (deadline.map { [$0] } ?? [])).forEach { loop.cancel($0) }
         if let attempt { loop.cancel(attempt.1) }
         attempt = nil
         copies.values.forEach { $0.end(in: loop) }

@@ -33,8 +33,6 @@ final class Client {
         lastActive = .now
     }
 
-    /// Whether it may be dropped for a new connection when all places are taken.
-    var isIdle: Bool { waiting == 0 && !isSubscribed }
     /// Whether there is something to be sent when it can take it.
     var wantsToWrite: Bool { !unsent.isEmpty }
 

@@ -92,16 +92,18 @@ final class CommandServer {
         .tooManyClients, "All \(CommandProtocol.clientLimit) places of the worker's socket are taken.",
         remedy: "Close other Trocket programs.")
 
-    /// Drops a connection that is not busy: of the user who has most of them, the one that has been silent longest. So one
-    /// user cannot take the places of another.
+    /// Drops a connection that waits for no answer: of the user who has most of them, the one that has been silent longest,
+    /// subscribers last. So one user cannot take the places of another.
     /// - Returns: false when every one is busy.
     @discardableResult
     private func dropIdlest() -> Bool {
         var counts: [UInt32: Int] = [:]
         for client in clients.values { counts[client.peer.user, default: 0] += 1 }
-        let idlest = clients.values.filter(\.isIdle).min { left, right in
+        let idlest = clients.values.filter { $0.waiting == 0 }.min { left, right in
             let (mine, theirs) = (counts[left.peer.user] ?? 0, counts[right.peer.user] ?? 0)
-            return mine == theirs ? left.lastActive < right.lastActive : mine > theirs
+            if mine != theirs { return mine > theirs }
+            if left.isSubscribed != right.isSubscribed { return right.isSubscribed }
+            return left.lastActive < right.lastActive
         }
         guard let idlest else { return false }
         drop(idlest)
