@@ -130,7 +130,8 @@ package final class EngineHost {
 
     private func start(_ start: EngineStart) {
         if let engine {
-            if engine.isWanted, engine.exitCode == nil, engine.isSame(as: start, profile: try? profile(of: start.owner)) {
+            if engine.isWanted, engine.exitCode == nil, engine.isSame(as: start, profile: try? profile(of: start.owner))
+            {
                 engine.start.generation = start.generation
                 return tell(.unchanged(generation: start.generation))
             }
