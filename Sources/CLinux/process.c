@@ -33,6 +33,7 @@ int cl_get_no_new_privs(void) { return outcome(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 
 int cl_set_dumpable(int on) { return outcome(prctl(PR_SET_DUMPABLE, on, 0, 0, 0)); }
 int cl_set_parent_death_signal(int signal) { return outcome(prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0)); }
 int cl_set_keep_capabilities(int on) { return outcome(prctl(PR_SET_KEEPCAPS, on, 0, 0, 0)); }
+int cl_set_subreaper(int on) { return outcome(prctl(PR_SET_CHILD_SUBREAPER, on, 0, 0, 0)); }
 int cl_drop_bounding(int capability) { return outcome(prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)); }
 int cl_clear_ambient(void) { return outcome(prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)); }
 int cl_set_groups_empty(void) { return outcome(setgroups(0, NULL)); }

@@ -1,6 +1,7 @@
 // What an engine needs before it is started, and why one failed, in words a person can act on.
 
 internal import Commands
+internal import JSON
 internal import Linux
 
 extension EngineHost {
@@ -57,7 +58,26 @@ extension EngineHost {
                 .noProfile, "There is no profile of user \(owner) yet.",
                 remedy: "Import a subscription first: trocket-controller import LINK.")
         }
+        try Self.checkProfile(bytes)
         return bytes
+    }
+
+    /// What only the worker's half of the configuration may hold: the engine appends the lists of both.
+    private static let reserved = ["log", "experimental", "inbounds", "network_namespaces", "services"]
+
+    /// A profile says where traffic goes and nothing else.
+    static func checkProfile(_ bytes: [UInt8]) throws(Failure) {
+        let remedy = "Import the subscription again: trocket-controller import LINK."
+        let profile: JSON
+        do throws(JSONError) { profile = try JSON.parse(bytes) } catch {
+            throw Failure(.badProfile, "The profile is damaged: it is no JSON (\(error)).", remedy: remedy)
+        }
+        guard let members = profile.object else {
+            throw Failure(.badProfile, "The profile is damaged: it is no JSON object.", remedy: remedy)
+        }
+        if let key = reserved.first(where: { members[$0] != nil }) {
+            throw Failure(.badProfile, "The profile holds \"\(key)\", which only the tunnel may set.", remedy: remedy)
+        }
     }
 
     /// Why an engine ended that was not asked to.

@@ -68,6 +68,7 @@ package final class EngineHost {
 
     /// Serves the worker until it is gone; then ends the engine.
     package func run() throws(SystemCallError) {
+        try ThisProcess.adoptOrphans()
         try loop.watch(channel.descriptor) { [unowned self] _ in hear() }
         try loop.run()
         engine?.process.end(graceMilliseconds: 0)
@@ -189,6 +190,8 @@ package final class EngineHost {
         guard let code = engine.exitCode, self.engine === engine else { return }
         engine.release(from: loop)
         self.engine = nil
+        // A hostile engine may leave something behind that runs as its user, which the guard lets out.
+        ThisProcess.endChildren()
         if let start = next {
             next = nil
             self.start(start)

@@ -47,6 +47,23 @@ package enum ThisProcess {
         try check(cl_set_dumpable(on ? 1 : 0), "forbidding to be traced")
     }
 
+    /// From now on, descendants whose parent dies become this process's children, instead of running on unseen.
+    package static func adoptOrphans() throws(SystemCallError) {
+        try check(cl_set_subreaper(1), "adopting orphans")
+    }
+
+    /// Kills and reaps every child, adopted ones and their own children included.
+    package static func endChildren() {
+        // Killing a child may bring its children to us, so look again; a bound, for they may fork meanwhile.
+        for _ in 0..<64 {
+            let list = (try? KernelFile.read("/proc/thread-self/children")) ?? nil
+            let children = (list ?? "").split(separator: " ").compactMap { Int32($0) }
+            guard !children.isEmpty else { return }
+            children.forEach { _ = Glibc.kill($0, SIGKILL) }
+            children.forEach(ForkedChild.kill)
+        }
+    }
+
     /// Gives back memory that was needed for a moment only: code that ran once, and freed allocations.
     package static func releaseMemory() { cl_release_memory() }
 

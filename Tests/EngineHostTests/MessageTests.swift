@@ -76,4 +76,19 @@ import Testing
         #expect(log.lines == 0)
         #expect(try folder.names() == ["engine.log"], "another user's engine left nothing to read")
     }
+
+    @Test(arguments: [
+        ("{\"outbounds\":[],\"route\":{}}", nil), ("{\"outbounds\":", "no JSON"), ("[]", "no JSON object"),
+        ("{\"inbounds\":[]}", "inbounds"), ("{\"experimental\":{}}", "experimental"), ("{\"log\":null}", "log"),
+        ("{\"network_namespaces\":[]}", "network_namespaces"), ("{\"services\":[]}", "services"),
+    ])
+    func aProfileSaysWhereTrafficGoesAndNothingElse(text: String, problem: String?) {
+        do throws(Failure) {
+            try EngineHost.checkProfile(Array(text.utf8))
+            #expect(problem == nil)
+        } catch {
+            #expect(error.code == .badProfile)
+            #expect(error.message.contains(problem ?? "never"))
+        }
+    }
 }

@@ -115,6 +115,8 @@ int cl_get_no_new_privs(void);
 int cl_set_dumpable(int on);
 int cl_set_parent_death_signal(int signal);
 int cl_set_keep_capabilities(int on);
+/// prctl(2) PR_SET_CHILD_SUBREAPER: orphans among our descendants become our children.
+int cl_set_subreaper(int on);
 int cl_drop_bounding(int capability);
 int cl_clear_ambient(void);
 int cl_set_groups_empty(void);
