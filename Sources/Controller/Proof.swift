@@ -76,6 +76,7 @@ package struct Proof: Hashable, Sendable {
             _ = wait(for: [], milliseconds: min(250, left))
             proof = take(context, subject: subject, milliseconds: max(1, deadline.milliseconds(since: Moment.now)))
         }
+        proof.at = Int(wallClock())
         proof.save(context)
         return proof
     }

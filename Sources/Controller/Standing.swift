@@ -61,11 +61,16 @@ package struct Standing {
         return state.name(ofTag: tag)
     }
 
+    /// The line as a person reads it.
+    var lineText: Text {
+        line == ProfileTag.auto ? Messages.automatic(automatic) : Text(verbatim: line ?? "")
+    }
+
     /// What is wrong: in the worker's words, else a line that does not answer.
     package var reason: Failure? {
         if let reason = status.reason { return Failure.worker(reason) }
         guard let error = proof?.error else { return nil }
-        return Failure.lineNotAnswering(automatic ?? line ?? "", error)
+        return Failure.lineNotAnswering(lineText, error)
     }
 
     /// `rule` or `global`.
@@ -73,7 +78,7 @@ package struct Standing {
 }
 
 extension Failure {
-    static func lineNotAnswering(_ line: String, _ error: String) -> Failure {
+    static func lineNotAnswering(_ line: Text, _ error: String) -> Failure {
         Failure(
             "line-not-answering", .failed,
             Messages.lineNotAnswering(line, Messages.delayErrors[error] ?? Text(verbatim: error)),
@@ -154,10 +159,7 @@ extension Standing {
             rows.append((Messages.reasonLabel, reason.message))
             rows.append((Text("", ""), Text("→ ", "→ ") + reason.remedy))
         }
-        if let line {
-            let shown = line == ProfileTag.auto ? Messages.automatic(automatic) : Text(verbatim: line)
-            rows.append((Messages.lineLabel, shown))
-        }
+        if line != nil { rows.append((Messages.lineLabel, lineText)) }
         rows.append((Messages.modeLabel, Messages.mode(mode)))
         if status.state == .connected, status.mine || engine != nil {
             rows.append((Messages.proofLabel, proofText(now)))

@@ -24,11 +24,13 @@ extension Messages {
     package static let notConnectedRemedy = Text(
         "请先运行 trocket-controller connect。", "Run first: trocket-controller connect")
     package static let proving = Text("正在用一次真实的 HTTPS 请求验证线路", "Proving the line by a real HTTPS request")
-    package static func connected(_ line: String, _ milliseconds: Int) -> Text {
-        Text("已连接：\(line)，验证用时 \(milliseconds) 毫秒。", "Connected: \(line), proven in \(milliseconds) ms.")
+    package static func connected(_ line: Text, _ milliseconds: Int) -> Text {
+        Text("已连接：", "Connected: ") + line
+            + Text("，验证用时 \(milliseconds) 毫秒。", ", proven in \(milliseconds) ms.")
     }
-    package static func lineNotAnswering(_ line: String, _ error: Text) -> Text {
-        Text("已连接，但线路“\(line)”没有应答（", "Connected, but the line “\(line)” does not answer (") + error + Text("）。", ").")
+    package static func lineNotAnswering(_ line: Text, _ error: Text) -> Text {
+        Text("已连接，但线路“", "Connected, but the line “") + line + Text("”没有应答（", "” does not answer (") + error
+            + Text("）。", ").")
     }
     package static let lineNotAnsweringRemedy = Text(
         "请换一条线路：trocket-controller test，再 trocket-controller select LINE。",
@@ -116,7 +118,7 @@ extension Messages {
     // MARK: Connections
 
     package static let noConnections = Text("没有活动的连接。", "There are no live connections.")
-    package static func closed(_ count: Int) -> Text { Text("已关闭 \(count) 个连接。", "Closed \(count) connections.") }
+    package static func closed(_ count: Int) -> Text { Text("已关闭 \(count) 个连接。", "Connections closed: \(count).") }
     package static func connectionUnknown(_ id: String) -> Text {
         Text("没有编号为 \(id) 的连接。", "There is no connection \(id).")
     }

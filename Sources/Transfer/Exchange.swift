@@ -49,6 +49,8 @@ final class Exchange {
     private func configure() {
         let this = Unmanaged.passUnretained(self).toOpaque()
         _ = cc_set_long(handle, CURLOPT_NOSIGNAL, 1)
+        // A name that is slow to resolve must not outlast the time limit: without this the end waits for the resolver.
+        _ = cc_set_long(handle, CURLOPT_QUICK_EXIT, 1)
         _ = cc_set_pointer(handle, CURLOPT_PRIVATE, this)
         _ = cc_set_pointer(handle, CURLOPT_ERRORBUFFER, errorText)
         _ = cc_set_data_callback(handle, CURLOPT_WRITEFUNCTION, receiveBody)

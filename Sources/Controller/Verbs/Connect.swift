@@ -42,7 +42,7 @@ extension Verb {
 
     /// Says what came of it: proven, or connected to a line that does not answer, which is a failure of its own.
     private static func conclude(_ standing: Standing, confirm: Int?, _ output: Output) throws -> ExitCode {
-        let line = standing.automatic ?? standing.line ?? ""
+        let line = standing.lineText
         if let confirm { output.note(Messages.confirmBy(confirm)) }
         guard let milliseconds = standing.proof?.milliseconds else {
             let failure = standing.reason ?? Failure.lineNotAnswering(line, "failed")
