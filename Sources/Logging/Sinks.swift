@@ -1,6 +1,5 @@
 // The places log lines go to.
 
-import Glibc
 package import Linux
 
 /// Keeps lines in memory, for tests and for the last lines of a report.
@@ -14,7 +13,7 @@ package final class MemorySink: LogSink {
 package final class DescriptorSink: LogSink {
     private let descriptor: Int32
     /// - Parameter descriptor: stays open as long as the sink.
-    package init(_ descriptor: Int32 = STDERR_FILENO) { self.descriptor = descriptor }
+    package init(_ descriptor: Int32 = 2) { self.descriptor = descriptor }
     package func write(_ line: String) { try? writeAll(descriptor, Array((line + "\n").utf8)) }
 }
 
@@ -35,7 +34,7 @@ package final class FileSink: LogSink {
     package init(
         directory: consuming Directory, name: String, limit: Int = 1 << 20, mode: UInt32 = 0o600
     ) throws(SystemCallError) {
-        let file = try Self.open(directory, name, mode)
+        let file = try directory.openForAppending(name, mode: mode)
         size = Int(try FileStatus(of: file.number, subject: name).size)
         self.directory = directory
         self.name = name
@@ -60,15 +59,8 @@ package final class FileSink: LogSink {
     }
 
     private func rotate() {
-        let parent = directory.descriptor.number
-        guard renameat(parent, name, parent, name + ".1") == 0 else { return }
-        file = try? Self.open(directory, name, mode)
+        guard (try? directory.rename(name, to: name + ".1")) != nil else { return }
+        file = try? directory.openForAppending(name, mode: mode)
         size = 0
-    }
-
-    private static func open(
-        _ directory: borrowing Directory, _ name: String, _ mode: UInt32
-    ) throws(SystemCallError) -> Descriptor {
-        try directory.open(name, flags: O_WRONLY | O_CREAT | O_APPEND, mode: mode)
     }
 }

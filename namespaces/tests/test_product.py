@@ -46,7 +46,7 @@ def test_engine_and_its_host_have_nothing(connected):
 
 def test_engine_helpers_hold_capabilities_only_in_their_own_user_namespace(connected):
     pid = connected.status()["engine"]["pid"]
-    outer = own_namespace(1, "user")
+    outer = own_namespace("self", "user")
     helpers = children(pid)
     assert helpers
     for helper in helpers:
@@ -85,6 +85,7 @@ def engine_log(product):
 
 
 def test_tcp_by_redirect_and_udp_by_tproxy(filtered, lab):
+    earlier = len(engine_log(filtered))
     assert lab.page(f"https://{plan.WEB4}/ip")["address"] == lines.exit4(FIRST)
     assert lab.page(f"https://[{plan.WEB6}]/ip", "-g")["address"] == lines.exit6(FIRST)
     for port in plan.MIRROR_PORTS:
@@ -98,7 +99,7 @@ def test_tcp_by_redirect_and_udp_by_tproxy(filtered, lab):
         bound = lab.user("dig", "+short", "+timeout=3", "+tries=1", "-b", plan.CLIENT6 if ":" in server else plan.CLIENT4,
                          f"@{server}", name, check=False)
         assert bound.stdout.split() == [plan.WEB4], (server, "bound")
-    log = engine_log(filtered)
+    log = engine_log(filtered)[earlier:]
     for wanted in (f"redirect]: inbound connection to {plan.WEB4}:443", f"redirect]: inbound connection to [{plan.WEB6}]:443",
                    f"tproxy]: inbound packet connection to {plan.WEB4}:443",
                    f"tproxy]: inbound packet connection to [{plan.WEB6}]:40000",
