@@ -9,10 +9,12 @@ import Testing
         return inputs.compactMap { assembler.take($0) }
     }
 
-    @Test(arguments: [
-        (0x71, Event.character("q")), (0x9999, .character("香")), (0x0d, .enter), (0x1b, .escape), (0x7f, .backspace),
-        (0x08, .backspace), (0x09, .tab), (0x03, .control("c")), (0x1a, .control("z")), (0x0c, .control("l")),
-    ] as [(UInt32, Event)])
+    @Test(
+        arguments: [
+            (0x71, Event.character("q")), (0x9999, .character("香")), (0x0d, .enter), (0x1b, .escape),
+            (0x7f, .backspace),
+            (0x08, .backspace), (0x09, .tab), (0x03, .control("c")), (0x1a, .control("z")), (0x0c, .control("l")),
+        ] as [(UInt32, Event)])
     func scalars(_ value: UInt32, _ event: Event) { #expect(events([.scalar(value)]) == [event]) }
 
     @Test func invalidScalarsAreIgnored() { #expect(events([.scalar(0xd800), .scalar(0x11_0000)]).isEmpty) }

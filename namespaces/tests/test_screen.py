@@ -138,6 +138,18 @@ def test_connect_switch_and_leave(screen, product):
     assert product.status()["state"] == "connected"
 
 
+def test_changes_pressed_quickly_all_count(screen, product):
+    """A choice, a connect and another choice, faster than any of them is done: the last choice holds, live and stored."""
+    screen.keys("/")
+    screen.type("hk")
+    screen.keys("Enter", "Enter", "Space", "Escape", "/")
+    screen.type("jp")
+    screen.keys("Enter", "Enter", "Escape")
+    screen.see("Connected", "Line 🇯🇵 日本", seconds=30)
+    wait_until(lambda: chosen(product) == lines.LINES[1][1], 20, "the last choice is stored")
+    screen.see("line answers", "Line 🇯🇵 日本", seconds=20)
+
+
 def test_changes_from_elsewhere_appear(screen, product):
     product.controller("select", lines.LINES[3][1])
     screen.see("Line 🇺🇸 美国")
@@ -175,6 +187,14 @@ def test_pasted_link_is_masked_and_imported(screen, product):
 def test_update(screen):
     screen.keys("u")
     screen.see("The subscription is ready", seconds=40)
+
+
+def test_log_is_copied_to_the_clipboard(screen):
+    screen.keys("l")
+    screen.see("Log · worker", "serving")
+    screen.keys("y")
+    screen.see("Copied")
+    wait_until(lambda: "serving" in screen.tmux("show-buffer", check=False), 5, "the terminal has the log")
 
 
 def test_resize(screen):

@@ -36,6 +36,7 @@ extension App {
             feed.upTotal = snapshot.traffic.upload
             feed.downTotal = snapshot.traffic.download
             showAutomatic(snapshot.automatic)
+            after(.automatic, milliseconds: 3000) { [self] in refreshAutomatic() }
             if let mode = Mode(rawValue: snapshot.mode.lowercased()) { tell { $0.mode = mode } }
         }
         feed.token = feed.api.startTraffic { [unowned self, unowned feed] rate in
@@ -52,11 +53,20 @@ extension App {
         guard let feed = engine else { return }
         if let token = feed.token { context.client.cancel(token) }
         engine = nil
+        cancelTimer(.automatic)
         tell {
             $0.traffic = nil
             $0.automatic = nil
             $0.connections = []
         }
+    }
+
+    /// Asks which line the automatic choice uses, and again every minute while it is the choice: the engine measures anew
+    /// every few minutes and tells nobody.
+    func refreshAutomatic() {
+        guard let feed = engine, dashboard.snapshot.selected == LineItem.automaticID else { return }
+        if let group = try? feed.api.group(ProfileTag.auto) { showAutomatic(group.now) }
+        after(.automatic, milliseconds: 60_000) { [self] in refreshAutomatic() }
     }
 
     private func showAutomatic(_ tag: String?) {

@@ -18,8 +18,8 @@ extension App {
         case .copy(let text): screen.copy(text)
         case .select(let id): select(id)
         case .connect: connect()
-        case .disconnect: act(["disconnect"])
-        case .confirm: act(["confirm"])
+        case .disconnect: disconnect()
+        case .confirm: change(["confirm"]) { [unowned self] in tellFailure($0) }
         case .setMode(let mode): setMode(mode)
         case .setKillSwitch(let isOn): setKillSwitch(isOn)
         case .test(let ids): test(ids)
@@ -29,7 +29,9 @@ extension App {
         case .showLogs(let source): followLog(source)
         case .hideLogs: endLog()
         case .clearLogs:
-            act(["logs", "--clear", "--source", ShownLog.controller.rawValue]) { $0.tell { $0.logLines = [] } }
+            change(["logs", "--clear", "--source", ShownLog.controller.rawValue]) { [unowned self] outcome in
+                if tellFailure(outcome) { tell { $0.logLines = [] } }
+            }
         case .showConnections: showConnections()
         case .hideConnections: cancelTimer(.connections)
         case .closeConnection(let id): closeConnection(id)
@@ -56,13 +58,6 @@ extension App {
         }
     }
 
-    /// Runs a short verb; only a failure is told.
-    private func act(_ arguments: [String], then: @escaping (App) -> Void = { _ in }) {
-        run(arguments + ["--json"], outlives: true) { [unowned self] outcome in
-            if tellFailure(outcome) { then(self) }
-        }
-    }
-
     func fail(_ failure: Failure) {
         announce(failure.message + Text(" ", " ") + failure.remedy, .error, seconds: 15)
     }
@@ -70,7 +65,7 @@ extension App {
     /// Announces what a verb failed with.
     /// - Returns: true when it did not fail.
     @discardableResult
-    private func tellFailure(_ outcome: Job.Outcome) -> Bool {
+    func tellFailure(_ outcome: Job.Outcome) -> Bool {
         let error = outcome.value["error"]
         if let message = error["message"].string {
             let remedy = error["remedy"].string ?? ""
@@ -82,34 +77,6 @@ extension App {
     }
 
     // MARK: Lines
-
-    private func select(_ id: String) {
-        let lines = dashboard.snapshot.lines
-        guard let place = lines.place(of: id) else { return }
-        let operand = lines.number(at: place).map { "#\($0)" } ?? LineItem.automaticID
-        let before = dashboard.snapshot.selected
-        // Shown at once, taken back when it fails: the verb takes some milliseconds.
-        tell { $0.selected = id }
-        run(["select", operand, "--json"], outlives: true) { [unowned self] outcome in
-            if tellFailure(outcome) {
-                if outcome.value["live"].bool == true { prove(again: true) }
-            } else {
-                tell { $0.selected = before }
-            }
-        }
-    }
-
-    private func setMode(_ mode: Mode) {
-        let before = dashboard.snapshot.mode
-        tell { $0.mode = mode }
-        run(["mode", mode.rawValue, "--json"], outlives: true) { [unowned self] outcome in
-            if tellFailure(outcome) {
-                if outcome.value["live"].bool == true { prove(again: true) }
-            } else {
-                tell { $0.mode = before }
-            }
-        }
-    }
 
     private func test(_ ids: [String]) {
         let lines = dashboard.snapshot.lines
@@ -170,28 +137,6 @@ extension App {
         let at = Double(value["at"].int ?? 0)
         if let milliseconds = value["ms"].int { return .measured(milliseconds: milliseconds, at: at) }
         return .failed(code: value["error"].string ?? "failed", at: at)
-    }
-
-    // MARK: The tunnel
-
-    private func connect() {
-        // Shown at once; the worker's events follow within milliseconds.
-        run(
-            ["connect", "--json", dashboard.snapshot.killSwitch ? "--kill-switch" : "--no-kill-switch"], outlives: true
-        ) { [unowned self] outcome in
-            // The state shows the rest: whether the line answers, and why it is not connected.
-            if outcome.value["error"]["code"].string != "line-not-answering" { tellFailure(outcome) }
-        }
-    }
-
-    private func setKillSwitch(_ isOn: Bool) {
-        if dashboard.snapshot.connection.isOn {
-            return act(["connect", isOn ? "--kill-switch" : "--no-kill-switch"])
-        }
-        do {
-            try context.state().update { $0.preferences.killSwitch = isOn }
-            tell { $0.killSwitch = isOn }
-        } catch { fail(Failure(describing: error)) }
     }
 
     // MARK: The subscription

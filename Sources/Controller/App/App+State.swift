@@ -26,8 +26,8 @@ extension App {
             $0.isLoading = false
             $0.stateProblem = nil
             $0.hasSubscription = state.subscription != nil
-            $0.selected = state.preferences.selection?.identity ?? LineItem.automaticID
-            $0.mode = Mode(rawValue: state.preferences.mode ?? "") ?? .rule
+            $0.selected = wantedLine ?? state.preferences.selection?.identity ?? LineItem.automaticID
+            $0.mode = wantedMode ?? Mode(rawValue: state.preferences.mode ?? "") ?? .rule
             if !$0.connection.isOn { $0.killSwitch = state.preferences.killSwitch ?? false }
             $0.quota = state.subscription?.quota.flatMap(Self.shown)
         }

@@ -28,6 +28,12 @@ final class App {
     var proof: Job?
     /// What the last proof was of, so that a new one is asked for when that changes.
     var provenSubject = ""
+    /// Changes that wait, and the one that is made.
+    var changes: [Change] = []
+    var changing: Job?
+    /// What the user chose and is not stored yet.
+    var wantedLine: String?
+    var wantedMode: Mode?
     private var stateWatch: Int32 = -1
     private var watchStorage: WatchBox?
     private var timers: [TimerName: (at: Moment, body: () -> Void)] = [:]
@@ -37,7 +43,7 @@ final class App {
     /// Milliseconds between two paints that no key asked for.
     private static let paintInterval = 50
 
-    enum TimerName: Hashable { case worker, connections, reload }
+    enum TimerName: Hashable { case worker, connections, reload, automatic }
 
     /// Shows the screen until the user leaves.
     /// - Throws: `Failure` when the terminal cannot show it.
@@ -81,6 +87,7 @@ final class App {
         }
         activity?.cancel()
         logJob?.cancel()
+        flushChanges()
     }
 
     func quit() { isEnding = true }
