@@ -144,7 +144,12 @@ let package = Package(
         tests("Messages"),
         tests("CommandLine", ["Messages"]),
         tests("EngineControl", ["Linux", "JSON", "ImportReport", "Transfer"]),
-        tests("Controller", ["Messages", "JSON", "CommandLine", "Commands", "Linux", "Store", "EngineControl"]),
+        tests(
+            "Controller",
+            [
+                "Messages", "JSON", "CommandLine", "Commands", "Linux", "Store", "EngineControl", "ImportReport",
+                "Dashboard", "Screen",
+            ]),
         tests("Store", ["Linux", "JSON", "Messages"]),
         tests("Privileges", ["Linux"]),
         tests("EngineProcess", ["Linux", "JSON"]),

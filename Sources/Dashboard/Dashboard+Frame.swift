@@ -157,7 +157,7 @@ extension Dashboard {
         case .help: return [KeyLabel("Esc", Words.keyBack, .escape), KeyLabel("↑↓", Words.keyScroll, .down, 1)]
         case .logs:
             var labels = [
-                KeyLabel("Esc", Words.keyBack, .escape), KeyLabel("↑↓", Words.keyScroll, .down, 1),
+                KeyLabel("Esc", Words.keyBack, .escape), KeyLabel("↑↓←→", Words.keyScroll, .down, 1),
                 KeyLabel("Tab", Words.keySource, .tab), KeyLabel("y", Words.keyCopy, .character("y")),
             ]
             if snapshot.logSource == .controller { labels.append(KeyLabel("x", Words.keyClear, .character("x"))) }

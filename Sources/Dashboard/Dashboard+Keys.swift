@@ -201,8 +201,11 @@ extension Dashboard {
     private mutating func logKey(_ key: Key, now: Double) -> [Intent] {
         if logScroller.handle(key) { return [] }
         switch key {
+        case .left: logShift = max(0, logShift - 20)
+        case .right: logShift = min(400, logShift + 20)
         case .escape, .character("q"), .character("l"):
             panel = .lines
+            logShift = 0
             return [.hideLogs]
         case .tab, .character("s"):
             let all = LogSource.allCases
@@ -215,8 +218,9 @@ extension Dashboard {
             announce(Words.copied, .calm, now: now)
             return [.copy(snapshot.logLines.joined(separator: "\n"))]
         case .character("x"): return snapshot.logSource == .controller ? [.clearLogs] : []
-        default: return []
+        default: break
         }
+        return []
     }
 
     private mutating func connectionKey(_ key: Key) -> [Intent] {

@@ -49,7 +49,8 @@ extension Dashboard {
             let text = snapshot.logLines[line]
             let tone: Tone =
                 text.contains("ERROR") || text.contains("FATAL") ? .bad : text.contains("WARN") ? .fair : .plain
-            frame.rows.append(row(" " + text, Style(tone), frame.size))
+            let shifted = TerminalText.dropping(logShift, of: TerminalText.settle(text, glyphs))
+            frame.rows.append(row(" " + shifted, Style(tone), frame.size))
         }
     }
 

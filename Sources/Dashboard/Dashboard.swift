@@ -29,6 +29,8 @@ package struct Dashboard: Sendable {
     var shown: [Int] = []
     var cursor = Scroller()
     var logScroller = Scroller(follows: true)
+    /// Columns of the log that are left of what is seen.
+    var logShift = 0
     var connectionScroller = Scroller()
     var helpScroller = Scroller()
     /// The last frame: what clicks refer to.

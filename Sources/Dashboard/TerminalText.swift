@@ -67,6 +67,18 @@ package enum TerminalText {
         return String(repeating: " ", count: max(0, width - CellWidth.of(text))) + text
     }
 
+    /// A settled text without its first columns; a wide character cut in two leaves a blank.
+    package static func dropping(_ columns: Int, of text: String) -> String {
+        guard columns > 0 else { return text }
+        var left = columns
+        var rest = text.unicodeScalars[...]
+        while let first = rest.first, left > 0 || CellWidth.of(first) == 0 {
+            left -= CellWidth.of(first)
+            rest.removeFirst()
+        }
+        return (left < 0 ? " " : "") + String(rest)
+    }
+
     /// Breaks a settled text into lines no wider than `width`, at spaces and between wide characters.
     package static func wrap(_ text: String, to width: Int) -> [String] {
         var lines: [String] = []

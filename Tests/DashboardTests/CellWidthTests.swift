@@ -47,6 +47,13 @@ import Testing
         #expect(TerminalText.cut("a🇭🇰🇯🇵", to: 4, .full) == "a🇭🇰…")
     }
 
+    @Test func droppingColumns() {
+        #expect(TerminalText.dropping(0, of: "香港") == "香港")
+        #expect(TerminalText.dropping(1, of: "香港") == " 港")
+        #expect(TerminalText.dropping(2, of: "a\u{301}bc") == "c")
+        #expect(TerminalText.dropping(9, of: "abc").isEmpty)
+    }
+
     @Test func wrapBreaksAtSpacesAndBetweenIdeographs() {
         #expect(TerminalText.wrap("one two three", to: 8) == ["one two", "three"])
         #expect(TerminalText.wrap("断网保护，关闭", to: 8) == ["断网保", "护，关闭"])

@@ -13,6 +13,7 @@ extension App {
     /// Connects to the worker and subscribes to the tunnel's state.
     func connectToWorker() {
         cancelTimer(.worker)
+        lookedForWorker = Moment.now
         do {
             let worker = try context.worker()
             worker.onEvent = { [unowned self] event in show(event.status) }
@@ -26,7 +27,12 @@ extension App {
 
     /// Looks for a missing worker now instead of later: somebody is at the keyboard.
     func retryWorker() {
-        if worker == nil, dashboard.snapshot.connection.phase == .unavailable { connectToWorker() }
+        let connection = dashboard.snapshot.connection
+        // One that is there and does not answer would hold up every key.
+        guard worker == nil, connection.phase == .unavailable, connection.problem?.code != "worker-timeout",
+            Moment.now.milliseconds(since: lookedForWorker) >= 500
+        else { return }
+        connectToWorker()
     }
 
     func readWorker() {

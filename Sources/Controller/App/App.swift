@@ -34,6 +34,7 @@ final class App {
     /// What the user chose and is not stored yet.
     var wantedLine: String?
     var wantedMode: Mode?
+    var lookedForWorker = Moment(nanoseconds: 0)
     private var stateWatch: Int32 = -1
     private var watchStorage: WatchBox?
     private var timers: [TimerName: (at: Moment, body: () -> Void)] = [:]

@@ -89,7 +89,7 @@ final class Job {
                 if isStream, collected.count > 131_072 { collected.removeFirst(collected.count - 65_536) }
             case .end:
                 let exit = child.end(graceMilliseconds: 1000) ?? -1
-                onEnd(Outcome(exit: exit, value: result()))
+                onEnd(Outcome(exit: exit, value: Self.value(in: collected)))
                 return false
             }
         }
@@ -98,8 +98,8 @@ final class Job {
     /// Asks the verb to stop.
     func cancel() { child.signal(15) }
 
-    /// A verb prints one value; a stream's last line may be an error.
-    private func result() -> JSON {
+    /// What a verb printed: one value, or after the lines of a stream an error.
+    static func value(in collected: [UInt8]) -> JSON {
         if let whole = try? JSON.parse(collected) { return whole }
         let last = collected.split(separator: 0x0a).last.map(Array.init) ?? []
         if let value = try? JSON.parse(last) { return value }
