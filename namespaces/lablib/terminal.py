@@ -92,9 +92,14 @@ class Terminal:
     def ended(self):
         """The exit status of the program or the name of the signal that ended it; None while it runs."""
         dead, status, number = self.value("#{pane_dead}|#{pane_dead_status}|#{pane_dead_signal}").split("|")
-        if dead != "1" or not status + number:
+        if dead != "1":
             return None
-        return int(status) if status else number
+        if status or number:
+            return int(status) if status else number
+        # tmux now and then misses that a child ended and leaves it a zombie, whose status the kernel still has (proc(5)).
+        with open(f"/proc/{self.pid()}/stat", encoding="utf-8", errors="replace") as file:
+            code = int(file.read().rsplit(")", 1)[1].split()[-1])
+        return code >> 8 if code & 0x7f == 0 else str(code & 0x7f)
 
     def wait_for_end(self, seconds=10):
         """Waits for the end of the program and returns its exit status."""

@@ -191,10 +191,10 @@ def test_update(screen):
 
 def test_log_is_copied_to_the_clipboard(screen):
     screen.keys("l")
-    screen.see("Log · worker", "serving")
+    screen.see("Log · worker", "info worker:")
     screen.keys("y")
     screen.see("Copied")
-    wait_until(lambda: "serving" in screen.tmux("show-buffer", check=False), 5, "the terminal has the log")
+    wait_until(lambda: "info worker:" in screen.tmux("show-buffer", check=False), 5, "the terminal has the log")
 
 
 def test_resize(screen):
