@@ -146,6 +146,9 @@ def capabilities(pid):
 
 
 def children(pid):
-    """The ids of a process's children."""
-    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-        return [int(child) for child in file.read().split()]
+    """The ids of a process's children, whichever of its threads started them."""
+    found = []
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
+            found += [int(child) for child in file.read().split()]
+    return found

@@ -2,7 +2,6 @@
 
 import os
 import pwd
-import statistics
 import time
 
 import pytest
@@ -147,27 +146,23 @@ def test_worker_is_small(connected):
 def test_worker_sleeps_while_nothing_happens(connected):
     pid = connected.worker.pid
     hosts = children(pid)
-    time.sleep(1)  # lets what connecting began come to rest: the measurement needs real time to pass
+
+    def at_rest():
+        counted = [wakeups(p) for p in (pid, *hosts)]
+        time.sleep(1)  # the measurement is of time that passes
+        return [wakeups(p) for p in (pid, *hosts)] == counted
+
+    wait_until(at_rest, 6, "what connecting began has come to rest")
     before = [wakeups(p) for p in (pid, *hosts)]
     time.sleep(3)
     assert [wakeups(p) for p in (pid, *hosts)] == before
-
-
-def test_status_is_quick(connected, lab):
-    script = (
-        "import subprocess, sys, time\n"
-        "for _ in range(15):\n"
-        "    t = time.perf_counter(); subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)\n"
-        "    print(time.perf_counter() - t)\n")
-    told = lab.user("/usr/bin/python3", "-I", "-c", script, *connected.controller_command("status", "--json"))
-    assert statistics.median(map(float, told.stdout.split())) <= 0.030
 
 
 # MARK: leaving
 
 def test_connect_and_disconnect_leave_no_trace(product, lab):
     before = snapshot.take(lab)
-    for options in ((), ("--kill-switch",), ("--mode", "global")):
+    for options in (("--no-kill-switch",), ("--kill-switch",), ("--no-kill-switch", "--mode", "global")):
         product.connect(FIRST, *options)
         assert snapshot.own_objects(lab)
         product.controller("disconnect")
@@ -189,13 +184,21 @@ def test_without_confirmation_a_connection_is_taken_back(product, lab):
 @pytest.mark.parametrize("kill_switch", [False, True], ids=["off", "on"])
 def test_killed_worker(product, lab, kill_switch):
     before = snapshot.take(lab)
-    product.connect(FIRST, *(["--kill-switch"] if kill_switch else []))
+    product.connect(FIRST, "--kill-switch" if kill_switch else "--no-kill-switch")
     engine = product.status()["engine"]["pid"]
     product.kill()
     wait_until(lambda: not os.path.exists(f"/proc/{engine}"), 5, "the engine ends with the worker")
     wait_until(lambda: "trocket0" not in lab.ip_text("client", "link"), 5, "the link goes with the namespace")
-    page = lab.page(f"https://{plan.WEB4}/ip", "--max-time", "2", check=False)
-    assert (page is None) if kill_switch else page["address"] == plan.CLIENT4
-    product.start()
+    def seen_as():
+        return (lab.page(f"https://{plan.WEB4}/ip", "--max-time", "2", check=False) or {}).get("address")
+
+    try:
+        if kill_switch:
+            assert seen_as() is None
+        else:
+            # The guard goes with the worker's socket, which the kernel closes some moments after the process.
+            wait_until(lambda: seen_as() == plan.CLIENT4, 5, "traffic flows directly again")
+    finally:
+        product.start()
     product.controller("disconnect")
     assert snapshot.differences(before, snapshot.take(lab)) == []
