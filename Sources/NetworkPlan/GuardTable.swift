@@ -44,11 +44,14 @@ package struct GuardTable: Hashable, Sendable {
         if lifetime == .worker { lines += ["\tflags owner", ""] }
         for set in sets { lines += set.lines.map { "\t" + $0 } + [""] }
         lines += ["\tchain out {", "\t\ttype filter hook output priority filter; policy accept;"]
-        lines += rules(sets).map { "\t\t" + $0 }
-        return (lines + ["\t}", "}"]).joined(separator: "\n") + "\n"
+        lines += rules(sets).map { "\t\t" + $0 } + ["\t}", ""]
+        // What comes out of the sandbox and is not for this host is nobody's: it must not be routed on.
+        lines += ["\tchain no_return {", "\t\ttype filter hook forward priority filter; policy accept;"]
+        lines += ["\t\tiifname \"\(link)\" drop", "\t}", "}"]
+        return lines.joined(separator: "\n") + "\n"
     }
 
-    /// The number of rules in the table's one chain, for reading back.
+    /// The number of rules in the chain `out`, for reading back.
     package var ruleCount: Int { rules(NftSet.pair("onlink", onLink)).count + (domestic.isEmpty ? 0 : 2) }
 
     private func rules(_ sets: [NftSet]) -> [String] {

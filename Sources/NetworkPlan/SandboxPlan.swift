@@ -53,6 +53,8 @@ extension SandboxPlan {
     private static let tunTable = RouteTable(rawValue: 101)
     private static let tproxyTable = RouteTable(rawValue: 100)
     private static let tproxyMark = FirewallMark(rawValue: 1)
+    /// Above the metric of any other route.
+    private static let lastResort: UInt32 = 4_000_000
 
     /// The plan for a sandbox.
     package init(
@@ -70,10 +72,12 @@ extension SandboxPlan {
         parameters.append(KernelParameter(path: "net/ipv4/ip_unprivileged_port_start", value: "0"))
         routes = families.flatMap { family in
             [
-                Route(.all(family), .gateway(addresses.host(family).address, Reserved.peer), table: .main),
                 // Only for what comes in by the link: replies of the engine to bound clients must not go to the TUN.
                 Route(.all(family), .device(Reserved.tun), table: Self.tunTable),
+                // The TUN goes with a dead engine; without this its traffic would turn back to the host and out of it.
+                Route(.all(family), .unreachable, table: Self.tunTable, metric: Self.lastResort),
                 Route(.all(family), .local(.loopback), table: Self.tproxyTable),
+                Route(.all(family), .gateway(addresses.host(family).address, Reserved.peer), table: .main),
             ]
         }
         rules = families.flatMap { family in
@@ -111,6 +115,11 @@ extension SandboxPlan {
             \t\ttype filter hook prerouting priority mangle; policy accept;
             \t\t\(from) meta l4proto udp meta nfproto ipv4 tproxy ip to :\(ports.tproxy) \(mark)
             \t\t\(from) meta l4proto udp meta nfproto ipv6 tproxy ip6 to :\(ports.tproxy) \(mark)
+            \t}
+
+            \tchain no_return {
+            \t\ttype filter hook forward priority filter; policy accept;
+            \t\t\(from) oifname "\(Reserved.peer)" drop
             \t}
             }
 

@@ -37,7 +37,7 @@ extension HostNetwork {
         guardListing = normalizedRuleset(listing)
     }
 
-    /// The number of rules of the one chain in a listing: its lines but the one that hooks it in.
+    /// The number of rules of the chain `out` in a listing: its lines but the one that hooks it in.
     private static func ruleCount(in listing: String) -> Int {
         let lines = listing.split(separator: "\n")
         guard let start = lines.firstIndex(where: { $0.hasPrefix("\tchain out {") }) else { return 0 }

@@ -65,8 +65,9 @@ package final class SandboxNetwork {
         for address in plan.addresses { try socket.add(address, to: peer) }
         try socket.setLink(tun, up: true, mtu: plan.tunMTU)
         try socket.setLink(peer, up: true)
-        try socket.add(plan.routes, links: links)
+        // Rules first: what comes in by the link must not meet the way back to the host.
         for rule in plan.rules { try socket.add(rule) }
+        try socket.add(plan.routes, links: links)
         try readBack(plan)
         log(.info, "wired the sandbox", ["nft": plan.ruleset == nil ? "no" : "yes"])
         return .wired

@@ -17,6 +17,8 @@ extension Tunnel {
         do {
             let survey = try self.survey ?? lookAtHost()
             guard let intent = session.intent else { return }
+            // With the kill switch nothing leaves while the engine is on its way up, either.
+            if intent.killSwitch, network.installed.link == nil { try network.block(request(survey)) }
             generation += 1
             let start = EngineStart(
                 generation: generation, owner: intent.owner, addresses: survey.addresses,

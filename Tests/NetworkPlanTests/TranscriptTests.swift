@@ -96,6 +96,11 @@ import Testing
                 \t\tip6 daddr @onlink6 accept
                 \t\treject
                 \t}
+
+                \tchain no_return {
+                \t\ttype filter hook forward priority filter; policy accept;
+                \t\tiifname "trocket0" drop
+                \t}
                 }
 
                 """)
@@ -123,12 +128,14 @@ import Testing
                 rule 101: from all iif uplink0 lookup 101
                 rule -6 100: from all fwmark 0x1 lookup 100
                 rule -6 101: from all iif uplink0 lookup 101
-                route default via 198.19.77.1 dev uplink0
                 route default dev tun0 table 101
+                route unreachable default table 101 metric 4000000
                 route local default dev lo table 100
-                route -6 default via fd74:726f:636b:6574::1 dev uplink0
+                route default via 198.19.77.1 dev uplink0
                 route -6 default dev tun0 table 101
+                route -6 unreachable default table 101 metric 4000000
                 route -6 local default dev lo table 100
+                route -6 default via fd74:726f:636b:6574::1 dev uplink0
                 table inet trocket {
                 \tchain guard {
                 \t\ttype filter hook prerouting priority raw; policy accept;
@@ -145,6 +152,11 @@ import Testing
                 \t\ttype filter hook prerouting priority mangle; policy accept;
                 \t\tiifname "uplink0" meta l4proto udp meta nfproto ipv4 tproxy ip to :7893 meta mark set 0x00000001 accept
                 \t\tiifname "uplink0" meta l4proto udp meta nfproto ipv6 tproxy ip6 to :7893 meta mark set 0x00000001 accept
+                \t}
+
+                \tchain no_return {
+                \t\ttype filter hook forward priority filter; policy accept;
+                \t\tiifname "uplink0" oifname "uplink0" drop
                 \t}
                 }
 
