@@ -189,13 +189,17 @@ def serve(name):
     def answers(view, *more):
         return [*python, view, base, os.path.join(base, "log", f"{view}.jsonl"), *more]
 
+    def iperf(address):
+        # Bound, or its UDP answers would leave from another address of the host than the one that was asked.
+        return ["iperf3", "-s", "--forceflush", "-B", address, "-p", plan.IPERF_PORT]
+
     wanted = [
         ("isp", "isp", answers("isp", "--dns-only"), "ready"),
         ("world", "world", answers("world"), "ready"),
         ("home", "home", answers("home"), "ready"),
         ("line", "abroad", [os.path.join(base, "bin", "sing-box"), "run", "-c", config, "-D", base], "sing-box started"),
-        ("iperf-world", "world", ["iperf3", "-s", "--forceflush", "-p", plan.IPERF_PORT], "Server listening"),
-        ("iperf-home", "home", ["iperf3", "-s", "--forceflush", "-p", plan.IPERF_PORT], "Server listening"),
+        ("iperf-world", "world", iperf(plan.WEB4), "Server listening"),
+        ("iperf-home", "home", iperf(plan.CN4), "Server listening"),
         ("ssh", "client", ["/usr/bin/python3", "-I", os.path.join(SERVERS, "echo.py"), "serve", plan.SSH_PORT], "ready"),
     ]
     servers = []

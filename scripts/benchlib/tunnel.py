@@ -1,6 +1,7 @@
 """`bench tunnel`: throughput through shadowsocks-2022, TCP single and four streams, up and down, and UDP as offered."""
 
 import json
+import subprocess
 
 from .contenders import EngineAlone, MihomoRoot, NoProxy, SingBoxRoot, Trocket
 from .stage import raised
@@ -15,12 +16,13 @@ DATAGRAM = 1400
 
 def iperf(contender, seconds, *arguments):
     """What iperf3 reports at its end, or None when it failed."""
-    done = contender.lab.exec(
-        "client", "iperf3", "-c", contender.target, "-p", contender.port, "-J", "-t", seconds, "-O", "0.3",
-        "--connect-timeout", "3000", *arguments, check=False, timeout=seconds + 20)
-    if done.returncode != 0:
+    try:
+        done = contender.lab.exec(
+            "client", "iperf3", "-c", contender.target, "-p", contender.port, "-J", "-t", seconds,
+            "--connect-timeout", "3000", *arguments, check=False, timeout=seconds + 8)
+    except subprocess.TimeoutExpired:
         return None
-    return json.loads(done.stdout)["end"]
+    return json.loads(done.stdout)["end"] if done.returncode == 0 else None
 
 
 def tcp_rate(end):
