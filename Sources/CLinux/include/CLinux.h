@@ -133,6 +133,8 @@ int cl_fill_standard_descriptors(void);
 int cl_change_owner(int fd, unsigned uid, unsigned gid);
 unsigned cl_set_file_mask(unsigned mask);
 int cl_random(void *bytes, size_t count);
+/// malloc_trim(3) of everything.
+int cl_trim_memory(void);
 /// User and group look-ups (getpwnam(3), getgrnam(3)): 1 found, 0 absent.
 int cl_user_by_name(const char *name, unsigned *uid, unsigned *gid);
 int cl_group_by_name(const char *name, unsigned *gid);

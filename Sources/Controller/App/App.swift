@@ -44,7 +44,7 @@ final class App {
     /// Milliseconds between two paints that no key asked for.
     private static let paintInterval = 50
 
-    enum TimerName: Hashable { case worker, connections, reload, automatic }
+    enum TimerName: Hashable { case worker, connections, reload, automatic, trim }
 
     /// Shows the screen until the user leaves.
     /// - Throws: `Failure` when the terminal cannot show it.
