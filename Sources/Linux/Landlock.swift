@@ -42,8 +42,10 @@ package enum Landlock {
     /// do not exist are left out.
     /// - Throws: `SystemCallError`.
     package static func ruleset(_ rules: LandlockRules) throws(SystemCallError) -> Descriptor? {
-        let version = version
-        guard version > 0 else { return nil }
+        let answer = cl_landlock_abi()
+        // Only a kernel without Landlock may go on without it; a refusal (an outer filter, say) is an error.
+        if [Errno.noSystemCall, .notSupported].contains(Errno(rawValue: -answer)) { return nil }
+        let version = try check(answer, "asking for the version of", "Landlock")
         // Bits 0…12 are ABI 1, then one each for ABI 2 (refer), 3 (truncate) and 5 (ioctl on devices).
         var all: UInt64 = (1 << 13) - 1
         if version >= 2 { all |= refer }

@@ -58,6 +58,9 @@ extension HostNetwork {
         // Hosts that switch IPv6 off for new links do not mean ours: without it IPv6 would not be taken in.
         let parameter = "/proc/sys/net/ipv6/conf/\(plan.name)/disable_ipv6"
         if try KernelFile.read(parameter) == "1" { try KernelFile.write(parameter, "0") }
+        // No link-local address: nothing needs one here, and its duplicate detection would wake everyone a second later.
+        let generation = "/proc/sys/net/ipv6/conf/\(plan.name)/addr_gen_mode"
+        if try KernelFile.read(generation) != nil { try KernelFile.write(generation, "1") }
         for address in plan.addresses { try socket.add(address, to: link.index) }
         try socket.setLink(link.index, up: true)
     }

@@ -141,6 +141,8 @@ enum WorkerPhase {
         var rules = LandlockRules()
         rules.readable = ["/proc", "/sys", "/etc", "/usr"]
         rules.writable = [directory]
+        // Where new links come without IPv6, ours is given it; see HostNetwork.
+        rules.files = ["/proc/sys/net/ipv6/conf"]
         rules.bindablePorts = []
         rules.refusesConnections = true
         try Landlock.enter(rules)

@@ -114,6 +114,16 @@ def test_conversations_from_outside_live(filtered, lab):
         assert told["error"] is None and told["received"] > 0
 
 
+def test_ipv6_is_taken_in_where_new_links_come_without_it(product, lab):
+    lab.exec("client", "sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=1")
+    try:
+        product.connect(FIRST, "--no-kill-switch", "--mode", "rule")
+        assert lab.page(f"https://[{plan.WEB6}]/ip", "-g")["address"] == lines.exit6(FIRST)
+    finally:
+        product.controller("disconnect", check=False)
+        lab.exec("client", "sysctl", "-qw", "net.ipv6.conf.default.disable_ipv6=0")
+
+
 def test_the_neighbourhood_is_reached_directly(connected, lab):
     for address in (plan.LAN4, plan.LAN_HOST4, plan.LAN6, plan.LAN_HOST6, plan.ROUTER4):
         assert lab.exec("client", "ping", "-c", "1", "-W", "2", address, check=False).returncode == 0, address
