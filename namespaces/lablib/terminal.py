@@ -56,8 +56,8 @@ class Terminal:
             self.type("\033[M" + "".join(chr(32 + part) for part in (button, column + 1, row + 1)))
 
     def text(self, styled=False):
-        """The screen's content."""
-        return self.tmux("capture-pane", "-p", *(["-e"] if styled else []))
+        """The screen's content; styled with the escape sequences, and with spaces at the end, which may have a background."""
+        return self.tmux("capture-pane", "-p", *(["-e", "-N"] if styled else []))
 
     def rows(self):
         """The screen's rows."""
