@@ -62,6 +62,7 @@ package struct GuardTable: Hashable, Sendable {
             "oifname { \"lo\", \"\(link)\" } accept",
             // Replies of connections that came in: a session into this host lives.
             "ct direction reply accept",
+            "\(Reserved.tailscaleMark) accept",
             "udp sport 68 udp dport 67 accept",
             "udp sport 546 udp dport 547 accept",
             "icmpv6 type { mld-listener-report, nd-router-solicit, nd-neighbor-solicit, nd-neighbor-advert, "

@@ -118,6 +118,10 @@ package enum HostPlanBuilder {
             rules += Reserved.sourcesIPv6.map { RoutingRule(family, Reserved.sourceRule, source: $0, action: main) }
             rules.append(RoutingRule(family, Reserved.captureRestRule, incoming: .loopback, action: tunnel))
         }
-        return rules + [RoutingRule(family, Reserved.endRule, action: .nop)]
+        // Main before the rules of other clients below: a second proxy's would take the engine into its own tunnel, and a VPN's
+        // outer packets, which go through the line, would come round again. Without a default route it falls through to them.
+        return rules + [
+            RoutingRule(family, Reserved.endRule, users: UserIDRange(request.engine), action: .lookup(.main))
+        ]
     }
 }

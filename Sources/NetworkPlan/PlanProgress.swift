@@ -44,7 +44,7 @@ extension RoutingRule {
         case Reserved.captureRule: return source != nil && incoming == .loopback && action == tunnel
         case Reserved.sourceRule: return source != nil && action == .lookup(.main)
         case Reserved.captureRestRule: return incoming == .loopback && action == tunnel
-        case Reserved.endRule: return self == RoutingRule(family, Reserved.endRule, action: .nop)
+        case Reserved.endRule: return users != nil && action == .lookup(.main)
         default: return false
         }
     }

@@ -37,10 +37,14 @@ package enum Reserved {
     package static let sourceRule = RulePriority(rawValue: 7131)
     /// IPv6 only: everything else.
     package static let captureRestRule = RulePriority(rawValue: 7132)
-    /// The target of the engine's jump.
+    /// The target of the engine's jump: main.
     package static let endRule = RulePriority(rawValue: 7200)
     /// Every priority above lies in this range, and no other client is known to use it.
     package static let priorities = RulePriority(rawValue: 7100)...RulePriority(rawValue: 7200)
+
+    /// The mark of Tailscale's own, encrypted packets, as nft writes it; its rule 5210 leads them past every tunnel. Only who
+    /// has CAP_NET_ADMIN can set a mark.
+    package static let tailscaleMark = "meta mark & 0x00ff0000 == 0x00080000"
 
     /// The nft table on the host (family `inet`).
     package static let guardTable = "trocket_guard"

@@ -65,7 +65,8 @@ extension Session {
     }
 
     /// Takes the tunnel down, and repairs when there is none.
-    private mutating func takeDown(_ reason: Failure?) -> [SessionEffect] {
+    /// - Parameter keepingGuard: leaves a kill switch closed: the worker ends, and only `disconnect` may open the host.
+    private mutating func takeDown(_ reason: Failure?, keepingGuard: Bool = false) -> [SessionEffect] {
         if case .disconnecting = phase { return [] }
         let wasConnecting = phase.state == .connecting || phase.state == .reconnecting
         phase = .disconnecting(reason)
@@ -73,7 +74,6 @@ extension Session {
         undoing = true
         var effects: [SessionEffect] = [.cancelRestart, .cancelConfirm]
         if wasConnecting, reason == nil { effects.append(.answerConnect(Self.givenUp)) }
-        let keepingGuard = stopping && intent?.killSwitch == true
         if !keepingGuard {
             intent = nil
             effects.append(.forget)
@@ -90,7 +90,7 @@ extension Session {
     private mutating func stop() -> [SessionEffect] {
         stopping = true
         if case .disconnected = phase { return [.exit] }
-        return takeDown(nil)
+        return takeDown(nil, keepingGuard: intent?.killSwitch == true)
     }
 
     // MARK: From the engine host

@@ -3,6 +3,7 @@
 package import Addressing
 package import Firewall
 internal import Linux
+internal import Logging
 internal import Netlink
 package import NetworkPlan
 
@@ -43,7 +44,10 @@ extension HostNetwork {
     /// - Throws: `HostConflict` when something else holds what the tunnel needs; `NetlinkError`.
     package func survey() throws -> HostSurvey {
         var ledgerProblem: LedgerError?
-        do { _ = try ledger.read() } catch let error as LedgerError { ledgerProblem = error }
+        do { _ = try ledger.read() } catch let error as LedgerError {
+            log(.error, error.description)
+            ledgerProblem = error
+        }
         let families = familiesPresent
         let rules = try families.flatMap { family throws(NetlinkError) in try socket.rules(family) }
         let routes = try families.flatMap { family throws(NetlinkError) in try socket.routes(family) }

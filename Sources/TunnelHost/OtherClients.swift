@@ -35,3 +35,11 @@ package enum OtherClient: Hashable, Sendable, Comparable {
         }
     }
 }
+
+extension HostNetwork {
+    /// The clients whose rules are on the host now; they may have come after the tunnel.
+    /// - Throws: `NetlinkError`.
+    package func otherClients() throws -> [OtherClient] {
+        OtherClient.seen(in: try familiesPresent.flatMap { family throws(NetlinkError) in try socket.rules(family) })
+    }
+}

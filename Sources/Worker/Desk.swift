@@ -126,7 +126,7 @@ final class Desk {
         report.dataPath = hasGuard ? .redirect : .tun
         report.dns = dns()
         report.notCovered = ["forwarded-traffic", "earlier-connections"] + (hasGuard ? [] : ["bound-sockets"])
-        report.otherClients = survey.otherClients.map(\.name)
+        report.otherClients = tunnel.otherClients.map(\.name)
         return report
     }
 

@@ -76,12 +76,12 @@ extension Tunnel {
     private static let noLog = Failure(.noLog, "The engine's log cannot be read.", remedy: "Connect first.")
 
     func engineHostGone() {
-        guard forgetEngineHost() else { return }
+        let isNews = forgetEngineHost()
         let failure = Failure(
             .engineHostGone, "The engine host has ended, and the engine with it.",
             remedy: "Disconnect, then start trocket-tunnel again.")
         engine = nil
-        log(.error, "the engine host is gone")
+        if isNews { log(.error, "the engine host is gone") }
         listingWaiters.forEach { $0([]) }
         listingWaiters = []
         logWaiters.forEach { $0(.failure(failure)) }

@@ -42,6 +42,7 @@ extension Tunnel {
             log(.warning, "a network is too wide to be local", ["network": prefix.description])
         }
         survey = seen
+        otherClients = seen.otherClients
         return seen
     }
 

@@ -39,6 +39,8 @@ final class Tunnel {
     var connectedAt: Moment?
     var confirmBy: Int?
     var isVerified = false
+    /// Other clients on the host, as seen the last time somebody asked.
+    var otherClients: [OtherClient] = []
     var repaired: [String] = []
     private var channelWatch: EventLoop.Token?
     private var restartTimer: EventLoop.Token?

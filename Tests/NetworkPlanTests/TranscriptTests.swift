@@ -26,7 +26,7 @@ import Testing
                 "7120: from all to 203.0.113.0/24 lookup main suppress_prefixlength 0",
                 "7130: from 0.0.0.0 iif lo lookup 7100",
                 "7130: from 198.19.77.0/30 iif lo lookup 7100",
-                "7200: from all nop",
+                "7200: from all uidrange 61002-61002 lookup main",
             ])
     }
 
@@ -45,7 +45,7 @@ import Testing
                 "7131: from fc00::/7 lookup main",
                 "7131: from fe80::/10 lookup main",
                 "7132: from all iif lo lookup 7100",
-                "7200: from all nop",
+                "7200: from all uidrange 61002-61002 lookup main",
             ])
     }
 
@@ -84,6 +84,7 @@ import Testing
                 \t\tmeta skuid 61002 accept
                 \t\toifname { "lo", "trocket0" } accept
                 \t\tct direction reply accept
+                \t\tmeta mark & 0x00ff0000 == 0x00080000 accept
                 \t\tudp sport 68 udp dport 67 accept
                 \t\tudp sport 546 udp dport 547 accept
                 \t\ticmpv6 type { mld-listener-report, nd-router-solicit, nd-neighbor-solicit, nd-neighbor-advert, \
@@ -186,6 +187,6 @@ import Testing
         #expect(guardTable.text.contains("elements = { 1.0.1.0/24, 1.0.2.0/23 }"))
         #expect(
             guardTable.text.contains("\t\tip daddr @domestic4 accept\n\t\tip6 daddr @domestic6 accept\n\t\treject\n"))
-        #expect(guardTable.ruleCount == 14)
+        #expect(guardTable.ruleCount == 15)
     }
 }

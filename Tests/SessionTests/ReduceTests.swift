@@ -185,6 +185,21 @@ private func connected(_ intent: Intent = intent) -> Session {
         #expect(after(.stop).1 == [.exit])
     }
 
+    @Test func disconnectOpensTheKillSwitchThoughTheEngineHostIsGone() {
+        let (session, effects) = after(.engineHostGone(cause), .disconnect, from: connected(guarded))
+        #expect(effects.contains(.undo(keepingGuard: false)))
+        #expect(effects.contains(.forget))
+        #expect(session.policy == .open)
+        #expect(after(.undone, from: session).1.suffix(2) == [.answerDisconnect, .exit])
+    }
+
+    @Test func connectingWithoutAnEngineHostFailsAtOnce() {
+        let (blocked, _) = after(.engineHostGone(cause), from: connected(guarded))
+        let (session, effects) = after(.connect(guarded), .engineHostGone(cause), from: blocked)
+        #expect(session.phase == .blocked(cause))
+        #expect(effects.contains(.answerConnect(cause)))
+    }
+
     @Test func losingTheEngineHostBlocks() {
         let (session, effects) = after(.engineHostGone(cause), from: connected())
         #expect(session.phase == .blocked(cause))

@@ -13,6 +13,13 @@ from lablib.lab import Lab  # noqa: E402
 from lablib.product import Product  # noqa: E402
 
 
+def pytest_addoption(parser):
+    """How long the long tests take."""
+    parser.addoption("--kills", type=int, default=20, help="random kills in test_recovery.py")
+    parser.addoption("--cycles", type=int, default=30, help="connect/disconnect cycles in test_recovery.py")
+    parser.addoption("--seed", type=int, default=1, help="of the random kills")
+
+
 @pytest.fixture(scope="session")
 def lab():
     """A lab which ends with this test run, however it ends."""

@@ -1,0 +1,165 @@
+/* What stands in for a compromised engine in the tests: tries what an engine must not be able to do and prints one line for each
+   try, "NAME ERRNO" (0: it worked). What else it does is in the file `order` in its working directory:
+     probe           nothing else; it then ends with status 7
+     pid kernel|self|worker|host|user     names that process as the holder of its sandbox and stays
+   Build: cc -static -DUSER=61001 -DRUN='"/run/dir"' evil.c */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <dirent.h>
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+
+static void told(const char *name, long result) { printf("%s %d\n", name, result < 0 ? errno : 0); fflush(stdout); }
+
+static void try_open(const char *name, const char *path, int flags)
+{
+    int file = open(path, flags, 0600);
+    told(name, file);
+    if (file >= 0) close(file);
+}
+
+static pid_t parent_of(pid_t pid)
+{
+    char path[64], line[512];
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "r");
+    if (!file || !fgets(line, sizeof line, file)) return 0;
+    fclose(file);
+    char *end = strrchr(line, ')');
+    pid_t parent = 0;
+    if (end) sscanf(end + 1, " %*c %d", &parent);
+    return parent;
+}
+
+static void links(const char *when)
+{
+    char name[64];
+    struct ifreq request = {0};
+    int control = socket(AF_INET, SOCK_DGRAM, 0);
+    strcpy(request.ifr_name, "eth0");
+    snprintf(name, sizeof name, "%s-link-down", when);
+    request.ifr_flags = 0;
+    told(name, ioctl(control, SIOCSIFFLAGS, &request));
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x0a090909)};
+    memcpy(&request.ifr_addr, &address, sizeof address);
+    snprintf(name, sizeof name, "%s-link-address", when);
+    told(name, ioctl(control, SIOCSIFADDR, &request));
+    snprintf(name, sizeof name, "%s-bind-device-raw", when);
+    told(name, socket(AF_PACKET, SOCK_RAW, 0));
+    snprintf(name, sizeof name, "%s-raw", when);
+    told(name, socket(AF_INET, SOCK_RAW, IPPROTO_ICMP));
+    int mark = 51820;
+    snprintf(name, sizeof name, "%s-mark", when);
+    told(name, setsockopt(control, SOL_SOCKET, SO_MARK, &mark, sizeof mark));
+    close(control);
+}
+
+static void probe(pid_t host, pid_t worker)
+{
+    char path[256];
+    /* 0 to 2, and the two configurations. */
+    int open_descriptors = 0;
+    for (int number = 5; number < 1024; number++) open_descriptors += fcntl(number, F_GETFD) >= 0;
+    printf("inherited-descriptors %d\n", open_descriptors);
+    try_open("control-own-file", "mine", O_RDWR | O_CREAT);
+    try_open("subscription", "../users/" TEXT(USER) "/subscription.json", O_RDONLY);
+    try_open("provider-source", "../users/" TEXT(USER) "/source", O_RDONLY | O_DIRECTORY);
+    try_open("write-profile", "../users/" TEXT(USER) "/profile.json", O_RDWR);
+    try_open("write-user-directory", "../users/" TEXT(USER) "/planted", O_RDWR | O_CREAT);
+    try_open("write-rule-sets", "../users/" TEXT(USER) "/rule-sets/planted", O_RDWR | O_CREAT);
+    try_open("write-state-root", "../planted", O_RDWR | O_CREAT);
+    try_open("write-tmp", "/tmp/trocket-planted", O_RDWR | O_CREAT);
+    try_open("write-shm", "/dev/shm/trocket-planted", O_RDWR | O_CREAT);
+    try_open("write-run", RUN "/planted", O_RDWR | O_CREAT);
+    try_open("read-shadow", "/etc/shadow", O_RDONLY);
+    try_open("read-ledger", RUN "/worker/ledger.json", O_RDONLY);
+    try_open("write-ledger", RUN "/worker/ledger.json", O_RDWR | O_CREAT);
+    told("unlink-ledger", unlink(RUN "/worker/ledger.json"));
+    told("unlink-socket", unlink(RUN "/command.sock"));
+    told("link-out-of-directory", link("../users/" TEXT(USER) "/subscription.json", "stolen"));
+
+    int command = socket(AF_UNIX, SOCK_STREAM, 0);
+    struct sockaddr_un place = {.sun_family = AF_UNIX};
+    strcpy(place.sun_path, RUN "/command.sock");
+    told("command-socket", connect(command, (struct sockaddr *)&place, sizeof place));
+
+    told("signal-worker", kill(worker, 0));
+    told("stop-worker", kill(worker, SIGSTOP));
+    told("kill-worker", kill(worker, SIGKILL));
+    told("trace-worker", ptrace(PTRACE_ATTACH, worker, 0, 0));
+    told("trace-host", ptrace(PTRACE_ATTACH, host, 0, 0));
+    char byte;
+    struct iovec mine = {&byte, 1}, theirs = {(void *)0x400000, 1};
+    told("read-worker-memory", process_vm_readv(worker, &mine, 1, &theirs, 1, 0));
+    told("read-host-memory", process_vm_readv(host, &mine, 1, &theirs, 1, 0));
+    snprintf(path, sizeof path, "/proc/%d/mem", worker);
+    try_open("open-worker-memory", path, O_RDWR);
+    snprintf(path, sizeof path, "/proc/%d/fd", worker);
+    DIR *listed = opendir(path);
+    told("list-worker-descriptors", listed ? 0 : -1);
+    snprintf(path, sizeof path, "/proc/%d/mem", host);
+    try_open("open-host-memory", path, O_RDWR);
+
+    links("host");
+    told("become-root", setuid(0));
+    told("unshare-network", unshare(CLONE_NEWNET));
+    told("mount", mount("none", "/tmp", "tmpfs", 0, ""));
+    if (fork() == 0) { execl("/bin/sh", "sh", "-c", "true", NULL); told("exec-shell", -1); _exit(0); }
+    wait(NULL);
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in ssh = {.sin_family = AF_INET, .sin_port = htons(2223), .sin_addr.s_addr = INADDR_ANY};
+    told("listen-elsewhere", bind(listener, (struct sockaddr *)&ssh, sizeof ssh));
+    if (fork() == 0) {
+        /* Capabilities in a user namespace of its own are worth nothing on the host's network. */
+        if (unshare(CLONE_NEWUSER) == 0) links("as-namespace-root");
+        _exit(0);
+    }
+    wait(NULL);
+    printf("worker-is %d\n", worker);
+    fflush(stdout);
+}
+
+int main(void)
+{
+    char order[64] = "";
+    FILE *file = fopen("order", "r");
+    if (!file || !fgets(order, sizeof order, file)) return 6;
+    fclose(file);
+    order[strcspn(order, "\n")] = 0;
+    pid_t host = getppid(), worker = parent_of(host), named = 2;
+    if (!strcmp(order, "probe")) { probe(host, worker); return 7; }
+    if (!strcmp(order, "pid self")) named = getpid();
+    if (!strcmp(order, "pid worker")) named = worker;
+    if (!strcmp(order, "pid host")) named = host;
+    if (!strcmp(order, "pid user")) {
+        /* A user namespace of its own, but the host's network. */
+        named = fork();
+        if (named == 0) { if (unshare(CLONE_NEWUSER)) return 5; pause(); }
+        usleep(100000);
+    }
+    printf("named %d\n", named);
+    fflush(stdout);
+    file = fopen("holder.pid.new", "w");
+    fprintf(file, "%d\n", named);
+    fclose(file);
+    rename("holder.pid.new", "holder.pid");
+    pause();
+}

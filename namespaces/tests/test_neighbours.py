@@ -1,0 +1,225 @@
+"""Neighbours keep working beside the tunnel, and none of them removes it unnoticed."""
+
+import os
+import time
+
+import pytest
+
+from leaklib import events, neighbours
+from lablib import lines, netns, plan, snapshot
+from lablib.lab import wait_until
+
+FIRST = lines.LINES[0][1]
+SWITCHES = pytest.mark.parametrize("switch", ["--no-kill-switch", "--kill-switch"])
+WEB_HOST = "ip.example.com"
+
+
+def through_the_line(lab, family=4):
+    """The address a page abroad sees of the user, by address so that only the data path matters."""
+    address = plan.WEB4 if family == 4 else f"[{plan.WEB6}]"
+    page = lab.page(f"https://{address}/ip", "-g", "--max-time", "5", check=False)
+    return page and page["address"]
+
+
+def own_rules(lab):
+    return sorted(rule["priority"] for family in ("-4", "-6") for rule in lab.ip("client", family, "rule", "show")
+                  if 7100 <= rule["priority"] <= 7200)
+
+
+# MARK: bridges
+
+@pytest.fixture(scope="module")
+def forwarding(lab):
+    """The user's machine forwards, as every machine with Docker or libvirt does."""
+    names = ("net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding")
+    before = {name: lab.exec("client", "sysctl", "-n", name).stdout.strip() for name in names}
+    lab.exec("client", "sysctl", "-qw", *[f"{name}=1" for name in names])
+    yield
+    lab.exec("client", "sysctl", "-qw", *[f"{name}={value}" for name, value in before.items()])
+
+
+@pytest.fixture(scope="module")
+def docker(lab, forwarding):
+    guest = neighbours.Guest(lab, "docker0", "172.17.0", "fd17", neighbours.DOCKER)
+    yield guest
+    guest.close()
+
+
+@pytest.fixture(scope="module")
+def libvirt(lab, forwarding):
+    guest = neighbours.Guest(lab, "virbr0", "192.168.122", "fd22", neighbours.LIBVIRT)
+    yield guest
+    guest.close()
+
+
+def curl(lab, host, url):
+    return lab.exec(host, "curl", "-sSg", "--max-time", "4", url, check=False).stdout
+
+
+def docker_works(lab, docker):
+    assert curl(lab, "lan", f"http://{plan.CLIENT4}:8080/") == plan.LAN4, "a published port, from the LAN"
+    assert curl(lab, "world", f"http://{plan.CLIENT4}:8080/") == "192.0.2.2", "a published port, from the Internet"
+    assert curl(lab, "client", f"http://{docker.address4}/") == f"{docker.network4}.1", "from the host into the container"
+    assert curl(lab, "client", f"http://[{docker.address6}]/"), "the same over IPv6"
+    assert f'"{plan.CLIENT4}"' in docker.ask("curl", "-sSk", "--max-time", "4", f"https://{plan.WEB4}/ip"), "out, directly"
+    assert f'"{plan.CLIENT6}"' in docker.ask("curl", "-sSkg", "--max-time", "4", f"https://[{plan.WEB6}]/ip"), "the same over IPv6"
+    answer = docker.ask("dig", "+short", "+timeout=3", "+tries=1", "@9.9.9.9", WEB_HOST)
+    assert answer == plan.WEB4, "its names"
+
+
+def libvirt_works(lab, libvirt):
+    assert f'"{plan.CLIENT4}"' in libvirt.ask("curl", "-sSk", "--max-time", "4", f"https://{plan.WEB4}/ip")
+    assert curl(lab, "client", f"http://{libvirt.address4}/") == f"{libvirt.network4}.1"
+    assert libvirt.ask("ping", "-c", "1", "-W", "2", f"{libvirt.network4}.1")
+    assert libvirt.ask("ping", "-c", "1", "-W", "2", plan.LAN_HOST4)
+
+
+def test_bridges_work_without_a_tunnel(lab, docker, libvirt):
+    docker_works(lab, docker)
+    libvirt_works(lab, libvirt)
+
+
+@SWITCHES
+def test_bridges_work_beside_the_tunnel(product, lab, docker, libvirt, switch):
+    rules = lab.exec("client", "nft", "list", "ruleset").stdout
+    product.connect(FIRST, switch)
+    try:
+        docker_works(lab, docker)
+        libvirt_works(lab, libvirt)
+        assert through_the_line(lab) == lines.exit4(FIRST)
+        assert "forwarded-traffic" in product.status()["notCovered"], "that containers go directly is said"
+    finally:
+        product.controller("disconnect")
+    assert lab.exec("client", "nft", "list", "ruleset").stdout == rules
+
+
+@SWITCHES
+def test_bridges_made_while_connected_work(product, lab, forwarding, switch):
+    product.connect(FIRST, switch)
+    guest = neighbours.Guest(lab, "br-new", "172.18.0", "fd18", neighbours.DOCKER)
+    try:
+        docker_works(lab, guest)
+        assert through_the_line(lab) == lines.exit4(FIRST)
+    finally:
+        guest.close()
+        product.controller("disconnect")
+
+
+# MARK: other proxies
+
+@pytest.mark.parametrize("program", ["sing-box", "mihomo"])
+@SWITCHES
+def test_another_proxy_started_and_ended_beside_ours(product, lab, program, switch):
+    product.connect(FIRST, switch)
+    rules = own_rules(lab)
+    other = events.Other(lab, program)
+    try:
+        other.wait_up()
+        assert through_the_line(lab) == lines.exit4(FIRST) and through_the_line(lab, 6) == lines.exit6(FIRST)
+        assert other.process.poll() is None, "the other lives"
+        assert product.status()["otherClients"], "and is named"
+    finally:
+        other.end()
+    wait_until(lambda: own_rules(lab) == rules, 2, "every rule of ours is there")
+    assert through_the_line(lab) == lines.exit4(FIRST)
+    status = product.status()
+    assert status["state"] == "connected" and status["verified"]
+    product.controller("disconnect")
+
+
+@pytest.mark.parametrize("program", ["sing-box", "mihomo"])
+def test_ours_started_and_ended_beside_another_proxy(product, lab, program):
+    other = events.Other(lab, program)
+    try:
+        other.wait_up()
+        before = lab.exec("client", "ip", "rule").stdout
+        product.connect(FIRST)
+        assert through_the_line(lab) == lines.exit4(FIRST)
+        assert product.status()["otherClients"]
+        product.controller("disconnect")
+        assert lab.exec("client", "ip", "rule").stdout == before, "the other's rules are as they were"
+        assert other.process.poll() is None and lab.page(f"https://{plan.WEB4}/ip", check=False)
+    finally:
+        product.controller("disconnect", check=False)
+        other.end()
+
+
+# MARK: VPNs
+
+@pytest.fixture(params=["wg-quick", "tailscale"])
+def vpn(request, lab):
+    """A VPN which was there before the tunnel."""
+    made = neighbours.Vpn(lab, *{"wg-quick": (51820, neighbours.WG_QUICK), "tailscale": (0x80000, neighbours.TAILSCALE)}[request.param])
+    made.name = request.param
+    yield made
+    made.close()
+
+
+def inner_page(lab):
+    """What the VPN's other end sees of a ping through it."""
+    return lab.exec("client", "ping", "-c", "1", "-W", "3", "10.66.0.1", check=False).returncode == 0
+
+
+def test_vpn_works_without_a_tunnel(lab, vpn):
+    assert inner_page(lab)
+    if vpn.name == "wg-quick":
+        assert through_the_line(lab) == "10.66.0.2"
+
+
+@SWITCHES
+def test_vpn_and_tunnel_work_together(product, lab, vpn, switch):
+    before = lab.exec("client", "ip", "rule").stdout
+    product.connect(FIRST, switch)
+    try:
+        assert through_the_line(lab) == lines.exit4(FIRST), "the tunnel"
+        assert inner_page(lab), "the VPN"
+        assert product.status()["otherClients"]
+    finally:
+        product.controller("disconnect")
+    assert inner_page(lab)
+    assert lab.exec("client", "ip", "rule").stdout == before
+
+
+# MARK: removing ours
+
+@pytest.mark.parametrize("what", ["rules", "table", "link", "guard"])
+def test_what_others_remove_is_back_within_a_quarter_of_a_second(product, lab, what):
+    commands = {
+        "rules": (["ip", "-4", "rule", "delete", "priority", "7130"], lambda: 7130 in {
+            rule["priority"] for rule in lab.ip("client", "-4", "rule", "show")}),
+        "table": (["ip", "-4", "route", "flush", "table", "7100"], lambda: lab.exec(
+            "client", "ip", "-4", "route", "show", "table", "7100", check=False).stdout),
+        "link": (["ip", "link", "delete", "trocket0"], lambda: lab.exec(
+            "client", "ip", "-4", "route", "show", "table", "7100", check=False).stdout),
+        "guard": (["nft", "delete", "table", "inet", "trocket_guard"], lambda: "trocket_guard" in lab.exec(
+            "client", "nft", "list", "tables").stdout),
+    }
+    command, present = commands[what]
+    product.connect(FIRST, "--kill-switch")
+    took = []
+    for _ in range(3):
+        time.sleep(0.3)  # repairs are rate-limited to four a second; each try is one of its own
+        lab.exec("client", *command)
+        began = time.monotonic()
+        wait_until(present, 5, f"{what} is back", interval=0.005)
+        took.append(time.monotonic() - began)
+    # Looking takes a process each time, on a loaded machine longer than the repair.
+    assert min(took) <= 0.25, took
+    wait_until(lambda: product.status()["verified"], 5, "the plan is verified again")
+    wait_until(lambda: through_the_line(lab) == lines.exit4(FIRST), 10, "pages come through the line again")
+    log = product.controller("logs", "--source", "worker").stdout
+    assert "repairing" in log
+    product.controller("disconnect")
+
+
+def test_a_fight_over_our_rules_is_slow_and_seen(product, lab):
+    """Somebody who removes a rule again and again: repairs stay rate-limited, and the worker's time is not eaten."""
+    product.connect(FIRST, "--kill-switch")
+    ticks = lambda: sum(map(int, open(f"/proc/{product.worker.pid}/stat", encoding="utf-8").read().rsplit(")", 1)[1].split()[11:13]))
+    before, began = ticks(), time.monotonic()
+    netns.run(["ip", "netns", "exec", lab.namespace("client"), "sh", "-c",
+               "for i in $(seq 200); do ip rule delete priority 7130 2>/dev/null; done; true"])
+    took = time.monotonic() - began
+    assert (ticks() - before) / os.sysconf("SC_CLK_TCK") < max(0.5, took / 2)
+    wait_until(lambda: 7130 in own_rules(lab), 3, "the rule is back")
+    product.controller("disconnect")

@@ -1,0 +1,299 @@
+"""Whatever dies, whenever: `disconnect` gives the machine back as it was, and nothing grows. Longer with --kills and --cycles."""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from lablib import lines, plan, snapshot
+from lablib.lab import wait_until
+from lablib.product import Product, children, process_status
+
+FIRST, SECOND = lines.LINES[0][1], lines.LINES[1][1]
+
+
+def start_again(product):
+    """Sees to it that a worker serves: one whose engine host was killed ends once it is down."""
+    if product.worker.poll() is None:
+        try:
+            if product.answers() and children(product.worker.pid):
+                return
+        except Exception:
+            pass
+        product.stop()
+    product.start()
+
+
+def bring_down(product):
+    """Disconnects as a user would after a crash: starts the worker if it is gone, then disconnects."""
+    start_again(product)
+    done = product.controller("disconnect", "--json", check=False)
+    start_again(product)
+    return done
+
+
+def kill_process(pid):
+    """kill -9 that does not mind coming late."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+# MARK: kills at any moment
+
+def victims(product, command):
+    """The processes that may be killed now, by name."""
+    found = {"controller": command.pid if command.poll() is None else None, "worker": product.worker.pid}
+    host = children(product.worker.pid)[:1]
+    if host:
+        found["engine host"] = host[0]
+        found["engine"] = next(iter(children(host[0])), None)
+    return {name: pid for name, pid in found.items() if pid}
+
+
+def test_random_kills_leave_no_trace(product, lab, request):
+    dice = random.Random(request.config.getoption("--seed"))
+    before = snapshot.take(lab)
+    for number in range(request.config.getoption("--kills")):
+        kill_switch = dice.choice(("--kill-switch", "--no-kill-switch"))
+        state = dice.choice(("connecting", "connecting", "connected", "switching", "disconnecting", "reconnecting"))
+        told = f"kill {number}: {state}, {kill_switch}"
+        arguments = ["connect", FIRST, kill_switch, "--wait", "20"]
+        if state != "connecting":
+            product.controller(*arguments, check=False)
+            arguments = {"switching": ["select", SECOND], "disconnecting": ["disconnect"]}.get(state, ["status"])
+        if state == "reconnecting" and (product.status().get("engine") or {}).get("pid"):
+            kill_process(product.status()["engine"]["pid"])
+        command = subprocess.Popen(lab.user_command(*product.controller_command(*arguments)),
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(dice.uniform(0, 0.8))  # the moment is what is drawn by lot
+        chosen = victims(product, command)
+        # The worker most often: what it leaves is the hardest to find again.
+        for name in dice.sample(sorted(chosen), k=min(len(chosen), dice.choice((1, 1, 2)))):
+            told += f", {name} killed"
+            kill_process(chosen[name])
+            if name == "worker":
+                product.worker.wait(timeout=10)
+        time.sleep(dice.choice((0, 0.1, 0.4)))
+        command.kill()
+        command.wait()
+        done = bring_down(product)
+        assert done.returncode == 0, f"{told}: {done.stdout} {done.stderr}"
+        changed = snapshot.differences(before, snapshot.take(lab))
+        assert changed == [], f"{told}: {changed}"
+    product.controller("select", FIRST, check=False)
+
+
+def test_engine_that_keeps_dying_is_given_up_with_the_cause(product, lab):
+    before = snapshot.take(lab)
+    product.connect(FIRST)
+    deadline = time.monotonic() + 90
+    while product.status()["state"] != "blocked":
+        assert time.monotonic() < deadline
+        status = product.status()
+        if status["engine"]:
+            kill_process(status["engine"]["pid"])
+        time.sleep(0.1)
+    reason = product.status()["reason"]
+    assert reason["code"] == "engine-exited" and "signal 9" in reason["message"] and reason["remedy"]
+    assert lab.page(f"https://{plan.WEB4}/ip", "--max-time", "2", check=False) is None
+    assert lab.exec("client", "ping", "-c", "1", "-W", "2", plan.LAN4, check=False).returncode == 0
+    product.connect(FIRST)
+    assert lab.page(f"https://{plan.WEB4}/ip")["address"] == lines.exit4(FIRST)
+    product.controller("disconnect")
+    assert snapshot.differences(before, snapshot.take(lab)) == []
+
+
+def test_unconfirmed_connection_is_undone_though_the_engine_died_meanwhile(product, lab):
+    before = snapshot.take(lab)
+    conversation = lab.hold_conversation("world", plan.CLIENT4)
+    product.connect(FIRST, "--confirm", "4")
+    kill_process(product.status()["engine"]["pid"])
+    product.wait_for("disconnected", 15)
+    assert product.status()["reason"]["code"] == "not-confirmed"
+    assert lab.page(f"https://{plan.WEB4}/ip")["address"] == plan.CLIENT4
+    told = conversation.end()
+    assert told["error"] is None and told["received"] > 0
+    assert snapshot.differences(before, snapshot.take(lab)) == []
+
+
+def test_without_its_engine_host_the_worker_says_so_and_ends_with_disconnect(product, lab):
+    before = snapshot.take(lab)
+    product.connect(FIRST, "--kill-switch")
+    kill_process(children(product.worker.pid)[0])
+    product.wait_for("blocked", 10)
+    assert lab.page(f"https://{plan.WEB4}/ip", "--max-time", "2", check=False) is None
+    began = time.monotonic()
+    done = product.controller("connect", FIRST, "--kill-switch", "--json", check=False)
+    assert json.loads(done.stdout)["error"]["code"] == "engine-host-gone" and time.monotonic() - began < 5
+    product.controller("disconnect")
+    assert snapshot.differences(before, snapshot.take(lab)) == []
+    assert product.worker.wait(timeout=10) == 0
+    product.start()
+
+
+# MARK: two workers
+
+def test_second_worker_names_the_first_and_harms_nothing(connected, lab):
+    second = Product(lab)
+    folders = {name: lab.path(f"second-{name}") for name in ("state", "run")}
+    second.worker_command = lambda *more, engine=None: lab.command(
+        "client", lab.path("bin", "trocket-tunnel"), "--state-root", folders["state"], "--run-dir", folders["run"],
+        "--engine", lab.engine, "--rule-sets", lab.path("rule-sets"), "--user", plan.USER)
+    second.socket = os.path.join(folders["run"], "command.sock")
+    shown = connected.controller("status", "--json").stdout
+    second.start(wait=False)
+    try:
+        code = second.worker.wait(timeout=10)
+        assert code not in (0, -11)
+        assert str(connected.worker.pid) in second.worker_log().splitlines()[-1]
+        status = connected.status()
+        assert status["state"] == "connected" and status["verified"]
+        assert status["engine"]["pid"] == json.loads(shown)["engine"]["pid"]
+        assert lab.page(f"https://{plan.WEB4}/ip")["address"] == lines.exit4(FIRST)
+    finally:
+        second.stop()
+        for folder in folders.values():
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+# MARK: what was left
+
+def test_disconnect_removes_what_a_crash_left_without_a_ledger(product, lab):
+    before = snapshot.take(lab)
+    product.connect(FIRST, "--kill-switch")
+    product.kill()
+    ledger = lab.path("run", "worker", "ledger.json")
+    os.unlink(ledger)
+    product.start()
+    told = product.json("disconnect")
+    assert snapshot.differences(before, snapshot.take(lab)) == [] and isinstance(told["repaired"], list)
+
+
+def test_disconnect_names_what_it_repaired(product, lab):
+    before = snapshot.take(lab)
+    product.connect(FIRST, "--no-kill-switch")
+    product.kill()
+    lab.ip_text("client", "rule", "add", "priority", "100", "to", "192.0.2.0/24", "lookup", "main")
+    try:
+        product.start()
+        product.controller("disconnect")
+        rules = {rule["priority"] for rule in lab.ip("client", "rule", "show")}
+        assert 100 in rules, "another program's rule stays"
+    finally:
+        lab.ip_text("client", "rule", "delete", "priority", "100")
+    assert snapshot.differences(before, snapshot.take(lab)) == []
+
+
+def test_another_programs_rule_with_our_number_is_named_and_kept(product, lab):
+    lab.ip_text("client", "rule", "add", "priority", "7150", "from", "10.9.9.9", "lookup", "99")
+    try:
+        done = product.controller("connect", FIRST, "--json", check=False)
+        told = json.loads(done.stdout)["error"]
+        assert done.returncode != 0 and "7150" in told["message"] + told["remedy"]
+        product.controller("disconnect", check=False)
+        assert 7150 in {rule["priority"] for rule in lab.ip("client", "rule", "show")}
+    finally:
+        lab.ip_text("client", "rule", "delete", "priority", "7150")
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b'{"version": 99}', b"x" * 2_000_000],
+                         ids=["empty", "torn", "not-text", "newer", "huge"])
+def test_corrupt_ledger_is_named_and_what_was_left_is_found_anyway(product, lab, content):
+    before = snapshot.take(lab)
+    product.connect(FIRST, "--kill-switch")
+    product.kill()
+    ledger = lab.path("run", "worker", "ledger.json")
+    owner = os.stat(ledger)
+    with open(ledger, "wb") as file:
+        file.write(content)
+    os.chown(ledger, owner.st_uid, owner.st_gid)
+    product.start()
+    log = product.controller("logs", "--source", "worker").stdout
+    assert "ledger.json cannot be used" in log.split("serving")[-2], log[-2000:]
+    product.controller("disconnect")
+    assert snapshot.differences(before, snapshot.take(lab)) == []
+
+
+def test_ledger_that_belongs_to_another_is_not_believed(product, lab):
+    before = snapshot.take(lab)
+    product.connect(FIRST)
+    product.kill()
+    ledger = lab.path("run", "worker", "ledger.json")
+    os.chown(ledger, plan.USER, plan.USER)
+    product.start(wait=False)
+    assert product.worker.wait(timeout=10) not in (0, -11)
+    assert any(ledger in line for line in product.worker_log().splitlines()[-3:]), "it says which file is in the way"
+    os.unlink(ledger)
+    product.start()
+    product.controller("disconnect")
+    assert snapshot.differences(before, snapshot.take(lab)) == []
+
+
+# MARK: nothing grows
+
+CYCLES = """
+import json, socket, sys
+path, count = sys.argv[1], int(sys.argv[2])
+stream = socket.socket(socket.AF_UNIX)
+stream.connect(path)
+lines = stream.makefile("rwb", buffering=0)
+for number in range(count):
+    for call in ("connect", "disconnect"):
+        lines.write(json.dumps({"v": 1, "id": number, "call": call}).encode() + b"\\n")
+        told = json.loads(lines.readline())
+        assert "ok" in told, told
+"""
+
+
+def usage(product, lab):
+    """What a worker and its engine host hold, and what the kernel holds for them."""
+    pids = [product.worker.pid, children(product.worker.pid)[0]]
+    return {
+        "descriptors": [len(os.listdir(f"/proc/{pid}/fd")) for pid in pids],
+        "children": [len(children(pid)) for pid in pids],
+        "links": len(lab.ip("client", "link", "show")),
+        "rules": [len(lab.ip("client", family, "rule", "show")) for family in ("-4", "-6")],
+        "routes": [len(lab.ip("client", family, "route", "show", "table", "all")) for family in ("-4", "-6")],
+        "nft": lab.exec("client", "nft", "list", "ruleset").stdout,
+        "files": sorted(os.listdir(lab.path("run", "worker"))) + sorted(os.listdir(lab.path("state", "engine"))),
+    }
+
+
+def resident(product):
+    return [int(process_status(pid)["VmRSS"].split()[0]) for pid in (product.worker.pid, children(product.worker.pid)[0])]
+
+
+def test_cycles_do_not_grow(product, lab, request):
+    def cycle(count):
+        lab.user("/usr/bin/python3", "-I", "-c", CYCLES, product.socket, count, timeout=60 + count * 5)
+
+    cycle(5)  # what is allocated once is allocated now
+    before, memory = usage(product, lab), resident(product)
+    cycle(request.config.getoption("--cycles"))
+    after, grown = usage(product, lab), resident(product)
+    assert after == before
+    # Noise of the allocator, not a share of every cycle.
+    assert all(now - then <= 768 for now, then in zip(grown, memory)), (memory, grown)
+
+
+def test_namespaces_of_dead_engines_are_let_go(product, lab):
+    def namespaces():
+        listed = subprocess.run(["lsns", "-t", "net", "-n", "-o", "NS"], capture_output=True, text=True, check=True).stdout
+        return set(listed.split())
+
+    product.connect(FIRST)
+    engine = product.status()["engine"]["pid"]
+    holders = {os.stat(f"/proc/{child}/ns/net").st_ino for child in children(engine)} - {os.stat(f"/proc/{engine}/ns/net").st_ino}
+    assert holders
+    kill_process(engine)
+    wait_until(lambda: (product.status().get("engine") or {}).get("pid") not in (None, engine)
+               and product.status()["state"] == "connected", 30, "another engine")
+    wait_until(lambda: not {str(inode) for inode in holders} & namespaces(), 5, "the first sandbox is gone")
+    product.controller("disconnect")
