@@ -36,11 +36,15 @@ extension HostNetwork {
         let handler: (NetworkReport) -> Void
         var pending: EventLoop.Token?
         var answered: Moment?
+        /// Answers in a row that could not put things right.
+        var failures = 0
         var uplinks: Set<Uplink>
     }
 
     /// The least time between two answers, in milliseconds.
     private static let interval = 250
+    /// The doublings of that time while things cannot be put right.
+    private static let doublings = 4
 
     /// Answers changes on the host from now on. Nothing wakes up while nothing changes.
     /// - Parameters:
@@ -78,9 +82,22 @@ extension HostNetwork {
         watch?.pending = nil
         watch?.answered = Moment.now
         watch?.uplinks = report.uplinks
+        tryAgain(after: report)
         let isNews =
             !report.repair.drifts.isEmpty || report.onLinkChanged || report.uplinkChanged || report.failure != nil
         if isNews { before.handler(report) }
+    }
+
+    /// A repair that lost against somebody who removed things at the same time has taken the news of it with it, so nothing
+    /// else would wake this.
+    private func tryAgain(after report: NetworkReport) {
+        guard report.failure != nil, let watch else {
+            self.watch?.failures = 0
+            return
+        }
+        let wait = Self.interval << min(watch.failures, Self.doublings)
+        self.watch?.failures += 1
+        self.watch?.pending = watch.loop.after(milliseconds: wait) { [weak self] in self?.answer() }
     }
 
     /// Looks at everything at once: on-link networks, drift, uplinks. For the watch, and for the worker when it wakes from

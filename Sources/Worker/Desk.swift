@@ -195,17 +195,30 @@ extension Tunnel {
     /// Lines of one side at most, so that an answer stays within a frame.
     private static let listingLimit = 200
 
+    /// A reading may be so old, in milliseconds: who asks all the time must not keep the worker from everybody else.
+    private static let listingIsFreshFor = 100
+
     /// Reads both sides from the kernel.
     func list(_ answer: @escaping (NetworkListing) -> Void) {
+        if let known = freshListing { return answer(known) }
+        guard session.phase == .connected else { return answer(listing(with: [])) }
+        listingWaiters.append { [unowned self] sandbox in answer(listing(with: sandbox)) }
+        if listingWaiters.count == 1, !channel.send(HostCall.listing.json) { engineHostGone() }
+    }
+
+    private var freshListing: NetworkListing? {
+        guard let listed, Moment.now.milliseconds(since: listed.at) <= Self.listingIsFreshFor else { return nil }
+        return listed.listing
+    }
+
+    /// All who waited for the same reading of the sandbox get the same reading of the host.
+    private func listing(with sandbox: [String]) -> NetworkListing {
+        if let known = freshListing { return known }
         let host: [String]
         do { host = try network.snapshot() } catch { host = ["failed: \(error)"] }
-        let finish = { (sandbox: [String]) in
-            answer(
-                NetworkListing(
-                    host: Array(host.prefix(Self.listingLimit)), sandbox: Array(sandbox.prefix(Self.listingLimit))))
-        }
-        guard session.phase == .connected else { return finish([]) }
-        listingWaiters.append(finish)
-        if listingWaiters.count == 1, !channel.send(HostCall.listing.json) { engineHostGone() }
+        let listing = NetworkListing(
+            host: Array(host.prefix(Self.listingLimit)), sandbox: Array(sandbox.prefix(Self.listingLimit)))
+        listed = (.now, listing)
+        return listing
     }
 }

@@ -113,8 +113,9 @@ extension Tunnel {
     /// Reads the plan back, for `status`.
     func verifyNow() {
         guard session.phase == .connected else { return }
-        let drifts = (try? network.verify()) ?? []
-        isVerified = drifts.isEmpty
+        otherClients = (try? network.otherClients()) ?? otherClients
+        // What cannot be read is not verified.
+        isVerified = (try? network.verify())?.isEmpty == true
         _ = try? network.checkDNS()
     }
 

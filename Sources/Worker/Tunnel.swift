@@ -47,6 +47,8 @@ final class Tunnel {
     private var confirmTimer: EventLoop.Token?
     var connectWaiters: [(Failure?) -> Void] = []
     var disconnectWaiters: [([String]) -> Void] = []
+    /// The last reading of both sides.
+    var listed: (at: Moment, listing: NetworkListing)?
     var listingWaiters: [([String]) -> Void] = []
     var logWaiters: [(Result<Int32, Failure>) -> Void] = []
 
@@ -128,6 +130,7 @@ final class Tunnel {
     private func entered(_ phase: Phase) {
         if phase.state != .connecting || phase.stage == .engine { since = Int(wallClock()) }
         connectedAt = phase == .connected ? .now : nil
+        listed = nil
         if phase != .connected { isVerified = false }
         var facts = phase.state.rawValue
         if let stage = phase.stage { facts += " (\(stage.rawValue))" }

@@ -29,11 +29,13 @@ def own_rules(lab):
 # MARK: bridges
 
 @pytest.fixture(scope="module")
-def forwarding(lab):
+def forwarding(lab, product):
     """The user's machine forwards, as every machine with Docker or libvirt does."""
-    names = ("net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding")
+    # The first changes the others by itself.
+    names = ("net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding", "net.ipv4.conf.all.accept_redirects",
+             "net.ipv4.conf.default.accept_redirects")
     before = {name: lab.exec("client", "sysctl", "-n", name).stdout.strip() for name in names}
-    lab.exec("client", "sysctl", "-qw", *[f"{name}=1" for name in names])
+    lab.exec("client", "sysctl", "-qw", *[f"{name}=1" for name in names[:2]])
     yield
     lab.exec("client", "sysctl", "-qw", *[f"{name}={value}" for name, value in before.items()])
 
@@ -147,7 +149,7 @@ def test_ours_started_and_ended_beside_another_proxy(product, lab, program):
 # MARK: VPNs
 
 @pytest.fixture(params=["wg-quick", "tailscale"])
-def vpn(request, lab):
+def vpn(request, lab, product):
     """A VPN which was there before the tunnel."""
     made = neighbours.Vpn(lab, *{"wg-quick": (51820, neighbours.WG_QUICK), "tailscale": (0x80000, neighbours.TAILSCALE)}[request.param])
     made.name = request.param
