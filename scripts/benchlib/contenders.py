@@ -2,26 +2,34 @@
 
 import json
 import os
-import socket
+import shutil
 import subprocess
 
 from lablib import lines, plan
 from lablib.lab import wait_until
 
+from .measuring import LOAD_PORT, family
 from .report import REPOSITORY
 
-FORWARD_PORT = 15201
+API_PORT = 19090
 
 
 class Contender:
-    """One way from the user's machine to the servers abroad. `target` is where iperf3 goes."""
+    """One way from the user's machine to the servers abroad."""
 
     name = "?"
-    target, port = plan.WEB4, plan.IPERF_PORT
 
     def __init__(self, lab):
         self.lab = lab
         self.process = None
+
+    def way(self, address, port):
+        """Where a client goes to reach a server's port through this contender."""
+        return address, port
+
+    def processes(self):
+        """The ids of the processes traffic goes through; of no use when nothing runs."""
+        return family(self.process.pid) if self.process else []
 
     def start(self):
         """Starts it and returns when traffic takes it."""
@@ -62,63 +70,103 @@ class NoProxy(Contender):
 
 
 class SingBoxRoot(Contender):
-    """sing-box as root with auto_route, its usual way: stack mixed, MTU 9000."""
+    """sing-box as root with auto_route, its usual way: stack mixed, MTU 9000; optionally CN direct by rule-set."""
 
     name = "sing-box root"
 
-    def start(self):
-        self.popen(self.lab.engine, "run", "-c", "CONFIG", config={
+    def __init__(self, lab, domestic=False, line=None):
+        super().__init__(lab)
+        self.domestic = domestic
+        self.line = line or lines.outbounds()[0]
+
+    def config(self):
+        """Its configuration."""
+        line = self.line
+        rules, rule_sets = [{"action": "sniff"}], []
+        if self.domestic:
+            rule_sets = [{"type": "local", "tag": name, "format": "binary", "path": self.lab.path("rule-sets", f"{name}.srs")}
+                         for name in ("geosite-cn", "geoip-cn")]
+            rules.append({"rule_set": ["geosite-cn", "geoip-cn"], "action": "route", "outbound": "direct"})
+        return {
             "log": {"level": "error"},
             "dns": {"servers": [{"type": "udp", "tag": "local", "server": "223.5.5.5"}]},
             "inbounds": [{"type": "tun", "tag": "tun", "interface_name": "benchtun", "mtu": 9000, "stack": "mixed",
                           "address": ["172.19.0.1/30", "fdfe:dcba:9876::1/126"], "auto_route": True}],
-            "outbounds": [lines.outbounds()[0], {"type": "direct", "tag": "direct"}],
-            "route": {"auto_detect_interface": True, "default_domain_resolver": "local",
-                      "rules": [{"action": "sniff"}], "final": lines.outbounds()[0]["tag"]},
-        })
+            "outbounds": [line, {"type": "direct", "tag": "direct"}],
+            "route": {"auto_detect_interface": True, "default_domain_resolver": "local", "rule_set": rule_sets,
+                      "rules": rules, "final": line["tag"]},
+            "experimental": {"clash_api": {"external_controller": f"127.0.0.1:{API_PORT}"}},
+        }
+
+    def start(self):
+        self.popen(self.lab.engine, "run", "-c", "CONFIG", config=self.config())
         self.wait_for_tunnel()
 
 
 class MihomoRoot(Contender):
-    """mihomo as root with its tun: stack mixed, MTU 9000."""
+    """mihomo as root with its tun: stack mixed, MTU 9000; optionally CN direct by its own lists."""
 
     name = "mihomo root"
 
-    def start(self):
-        line = lines.outbounds()[0]
-        home = self.lab.path("home", "mihomo")
-        os.makedirs(home, exist_ok=True)
-        self.popen(os.path.join(REPOSITORY, ".engine", "mihomo"), "-d", home, "-f", "CONFIG", config={
-            "log-level": "error", "mode": "rule", "ipv6": True,
+    def __init__(self, lab, domestic=False):
+        super().__init__(lab)
+        self.domestic = domestic
+
+    def config(self):
+        """Its configuration."""
+        return {
+            "log-level": "error", "mode": "rule", "ipv6": True, "external-controller": f"127.0.0.1:{API_PORT}",
+            "geodata-mode": True, "geo-auto-update": False,
             "tun": {"enable": True, "stack": "mixed", "mtu": 9000, "device": "benchtun", "auto-route": True,
                     "auto-detect-interface": True},
             "dns": {"enable": True, "nameserver": ["223.5.5.5"]},
             "sniffer": {"enable": True, "sniff": {"TLS": {}, "HTTP": {}}},
-            "proxies": [{"name": "line", "type": "ss", "server": line["server"], "port": line["server_port"],
-                         "cipher": line["method"], "password": line["password"], "udp": True}],
-            "rules": ["MATCH,line"],
-        })
+            "proxies": [shadowsocks("line", lines.outbounds()[0])],
+            "rules": [*(["GEOSITE,cn,DIRECT", "GEOIP,CN,DIRECT"] if self.domestic else []), "MATCH,line"],
+        }
+
+    def start(self):
+        self.popen(*self.command(), config=self.config())
         self.wait_for_tunnel()
+
+    def command(self):
+        """The command line, with a home directory that has the lists it would otherwise fetch."""
+        home = self.lab.path("home", "mihomo")
+        os.makedirs(home, exist_ok=True)
+        for source, name in (("geoip.dat", "GeoIP.dat"), ("geosite.dat", "GeoSite.dat")):
+            if not os.path.exists(os.path.join(home, name)):
+                shutil.copy(os.path.join(REPOSITORY, ".engine", source), os.path.join(home, name))
+        return os.path.join(REPOSITORY, ".engine", "mihomo"), "-d", home, "-f", "CONFIG"
+
+
+def shadowsocks(name, outbound):
+    """A shadowsocks outbound of sing-box as mihomo writes it."""
+    return {"name": name, "type": "ss", "server": outbound["server"], "port": outbound["server_port"],
+            "cipher": outbound["method"], "password": outbound["password"], "udp": True}
 
 
 class EngineAlone(Contender):
-    """The limit: the engine forwarding a local port through the same line, without any tunnel."""
+    """The limit: the engine forwarding local ports through the same line, without any tunnel."""
 
     name = "engine alone"
-    target, port = "127.0.0.1", FORWARD_PORT
+    forwarded = {plan.IPERF_PORT: 15201, LOAD_PORT: 15301}
+
+    def way(self, address, port):
+        return "127.0.0.1", self.forwarded[port]
 
     def start(self):
         self.popen(self.lab.engine, "run", "-c", "CONFIG", config={
             "log": {"level": "error"},
-            "inbounds": [{"type": "direct", "tag": "in", "listen": "127.0.0.1", "listen_port": FORWARD_PORT,
-                          "override_address": plan.WEB4, "override_port": plan.IPERF_PORT}],
+            "inbounds": [{"type": "direct", "tag": f"in-{port}", "listen": "127.0.0.1", "listen_port": local,
+                          "override_address": plan.WEB4, "override_port": port}
+                         for port, local in self.forwarded.items()],
             "outbounds": [lines.outbounds()[0]],
         })
 
         def answers():
-            probe = ["/usr/bin/python3", "-I", "-c", f"import socket; socket.create_connection(('127.0.0.1', {FORWARD_PORT}))"]
-            return self.lab.exec("client", *probe, check=False).returncode == 0
-        wait_until(answers, 10, "the engine's local port is not open")
+            listening = self.lab.exec("client", "ss", "-Hltn", "src", "127.0.0.1").stdout
+            return all(f"127.0.0.1:{local} " in listening for local in self.forwarded.values())
+        wait_until(answers, 10, "the engine's local ports are not open")
 
 
 class Trocket(Contender):
@@ -126,19 +174,17 @@ class Trocket(Contender):
 
     name = "Trocket"
 
-    def __init__(self, lab, product):
+    def __init__(self, lab, product, mode="global", line=None):
         super().__init__(lab)
         self.product = product
+        self.mode = mode
+        self.line = line or lines.outbounds()[0]["tag"]
+
+    def processes(self):
+        return family(self.product.worker.pid)
 
     def start(self):
-        self.product.controller("connect", lines.outbounds()[0]["tag"], "--mode", "global")
+        self.product.controller("connect", self.line, "--mode", self.mode)
 
     def stop(self):
         self.product.controller("disconnect")
-
-
-def free_port():
-    """A loopback port nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

@@ -72,7 +72,7 @@ class Report:
             reached = None if ratio is None else (
                 (at_least is None or ratio >= at_least) and (at_most is None or ratio <= at_most))
             rows.append({
-                "metric": metric, "value": self.median(metric, contender), "unit": self.units.get(metric),
+                "metric": metric if contender == "Trocket" else f"{contender}: {metric}", "value": self.median(metric, contender), "unit": self.units.get(metric),
                 "against": against, "ratio": None if ratio is None else round(ratio, 3),
                 "target": f"≥ {at_least}" if at_least is not None else f"≤ {at_most}", "reached": reached,
             })

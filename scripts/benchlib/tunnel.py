@@ -1,33 +1,19 @@
-"""`bench tunnel`: throughput through shadowsocks-2022, TCP single and four streams, up and down, and UDP as offered."""
+"""`bench tunnel`: throughput through shadowsocks-2022, TCP in 1, 4 and 32 streams, up and down, and UDP as offered.
 
-import json
-import subprocess
+With --full also one stream down and up through each of the other protocols."""
+
+from lablib import lines
 
 from .contenders import EngineAlone, MihomoRoot, NoProxy, SingBoxRoot, Trocket
-from .stage import raised
+from .measuring import iperf, tcp_rate
 from .report import Report
+from .stage import raised
 
 TCP = [("download, 1 stream", ["-R"]), ("upload, 1 stream", []), ("download, 4 streams", ["-R", "-P", "4"]),
-       ("upload, 4 streams", ["-P", "4"])]
+       ("upload, 4 streams", ["-P", "4"]), ("download, 32 streams", ["-R", "-P", "32"]), ("upload, 32 streams", ["-P", "32"])]
 UDP = [("UDP up at {} Mbit/s", []), ("UDP down at {} Mbit/s", ["-R"])]
 OFFERED = (200, 400, 800)
 DATAGRAM = 1400
-
-
-def iperf(contender, seconds, *arguments):
-    """What iperf3 reports at its end, or None when it failed."""
-    try:
-        done = contender.lab.exec(
-            "client", "iperf3", "-c", contender.target, "-p", contender.port, "-J", "-t", seconds,
-            "--connect-timeout", "3000", *arguments, check=False, timeout=seconds + 8)
-    except subprocess.TimeoutExpired:
-        return None
-    return json.loads(done.stdout)["end"] if done.returncode == 0 else None
-
-
-def tcp_rate(end):
-    """Gbit/s that arrived."""
-    return end["sum_received"]["bits_per_second"] / 1e9 if end else None
 
 
 def udp_rate(end):
@@ -41,15 +27,20 @@ def udp_rate(end):
 def run(options):
     """Interleaved rounds over all contenders."""
     report = Report("tunnel", "Throughput through shadowsocks-2022")
+    tcp, offered = (TCP[:2], ()) if options.quick else (TCP, OFFERED)
     with raised("bench") as (lab, product):
-        contenders = [NoProxy(lab), EngineAlone(lab), SingBoxRoot(lab), MihomoRoot(lab), Trocket(lab, product)]
+        contenders = [EngineAlone(lab), SingBoxRoot(lab), MihomoRoot(lab), Trocket(lab, product)]
+        if not options.quick:
+            contenders.insert(0, NoProxy(lab))
         for _ in range(options.rounds):
             for contender in contenders:
                 contender.start()
                 try:
-                    measure(report, contender, options.seconds)
+                    measure(report, contender, options.seconds, tcp, offered)
                 finally:
                     contender.stop()
+        if options.full:
+            protocols(report, lab, product, options)
     for download in ("download, 1 stream", "download, 4 streams"):
         report.target(download, "Trocket", "sing-box root", at_least=1.5)
         report.target(download, "Trocket", "mihomo root", at_least=2.0)
@@ -61,11 +52,28 @@ def run(options):
     return report
 
 
-def measure(report, contender, seconds):
+def measure(report, contender, seconds, tcp, offered):
     """One contender's turn in a round."""
-    for title, arguments in TCP:
+    for title, arguments in tcp:
         report.add(title, contender.name, tcp_rate(iperf(contender, seconds, *arguments)), "Gbit/s")
-    for offered in OFFERED:
+    for rate in offered:
         for title, arguments in UDP:
-            end = iperf(contender, seconds, "-u", "-b", f"{offered}M", "-l", DATAGRAM, *arguments)
-            report.add(title.format(offered), contender.name, udp_rate(end), "Mbit/s")
+            end = iperf(contender, seconds, "-u", "-b", f"{rate}M", "-l", DATAGRAM, *arguments)
+            report.add(title.format(rate), contender.name, udp_rate(end), "Mbit/s")
+
+
+def protocols(report, lab, product, options):
+    """The other protocols, the product against sing-box as root, one stream each way."""
+    for outbound in lines.outbounds()[1:]:
+        contenders = [SingBoxRoot(lab, line=outbound), Trocket(lab, product, line=outbound["tag"])]
+        for _ in range(options.rounds):
+            for contender in contenders:
+                contender.start()
+                try:
+                    for title, arguments in TCP[:2]:
+                        report.add(f"{outbound['type']}: {title}", contender.name,
+                                   tcp_rate(iperf(contender, options.seconds, *arguments)), "Gbit/s")
+                finally:
+                    contender.stop()
+        report.target(f"{outbound['type']}: {TCP[0][0]}", "Trocket", "sing-box root", at_least=1.5)
+        report.target(f"{outbound['type']}: {TCP[1][0]}", "Trocket", "sing-box root", at_least=1.0)

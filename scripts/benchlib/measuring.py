@@ -1,0 +1,125 @@
+"""What several verbs measure alike: iperf3, small requests, processor time, memory, a program's way to its first answer."""
+
+import contextlib
+import json
+import os
+import subprocess
+import time
+
+from lablib import plan
+from lablib.product import children, process_status
+
+LOAD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "load.py")
+LOAD_PORT = 5301
+PYTHON = ("/usr/bin/python3", "-I")
+TICKS = os.sysconf("SC_CLK_TCK")
+
+
+# MARK: traffic
+
+def iperf(contender, seconds, *arguments, to=plan.WEB4):
+    """What iperf3 reports at its end, or None when it failed."""
+    address, port = contender.way(to, plan.IPERF_PORT)
+    try:
+        done = contender.lab.exec(
+            "client", "iperf3", "-c", address, "-p", port, "-J", "-t", seconds, "--connect-timeout", "3000", *arguments,
+            check=False, timeout=seconds + 8)
+    except subprocess.TimeoutExpired:
+        return None
+    return json.loads(done.stdout)["end"] if done.returncode == 0 else None
+
+
+def tcp_rate(end):
+    """Gbit/s that arrived."""
+    return end["sum_received"]["bits_per_second"] / 1e9 if end else None
+
+
+@contextlib.contextmanager
+def answering(lab, host, address):
+    """The server of small requests, on one host of the lab."""
+    server = lab.popen(host, *PYTHON, LOAD, "serve", address, LOAD_PORT, stdout=subprocess.PIPE)
+    try:
+        if server.stdout.readline() != "ready\n":
+            raise RuntimeError(f"the server of small requests did not start on {host}")
+        yield
+    finally:
+        server.kill()
+        server.wait()
+
+
+def small(contender, verb, seconds, at_once, to=plan.WEB4):
+    """What load.py measured, or None when it failed."""
+    address, port = contender.way(to, LOAD_PORT)
+    try:
+        done = contender.lab.exec("client", *PYTHON, LOAD, verb, address, port, seconds, at_once, check=False,
+                                  timeout=seconds + 30)
+    except subprocess.TimeoutExpired:
+        return None
+    told = json.loads(done.stdout) if done.returncode == 0 else None
+    return told if told and told["count"] and not told["failed"] else None
+
+
+# MARK: processes
+
+def family(pid):
+    """A process and everything below it."""
+    found = [pid]
+    for child in children(pid):
+        found += family(child)
+    return found
+
+
+def processor_seconds(pids):
+    """Processor time of these processes so far, in seconds."""
+    total = 0
+    for pid in pids:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        total += int(fields[11]) + int(fields[12])
+    return total / TICKS
+
+
+def wakeups(pids):
+    """How often the threads of these processes have gone to sleep of their own accord, which is how often they woke."""
+    total = 0
+    for pid in pids:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            total += int(process_status(f"{pid}/task/{thread}")["voluntary_ctxt_switches"])
+    return total
+
+
+def resident(pid):
+    """Resident memory in MiB, shared pages included."""
+    return int(process_status(pid)["VmRSS"].split()[0]) / 1024
+
+
+def proportional(pid):
+    """Proportional memory in MiB: a page that N processes share counts 1/N in each."""
+    with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+        for line in file:
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) / 1024
+    return None
+
+
+TIMER = """
+import json, os, subprocess, sys, time
+for _ in range(int(sys.argv[1])):
+    began = time.perf_counter()
+    done = subprocess.run(sys.argv[2:], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    print(json.dumps([(time.perf_counter() - began) * 1000, done.returncode]))
+"""
+
+
+def run_times(lab, command, count=1):
+    """How long a user's program runs from its start to its end, in milliseconds a run, without the way into the lab; None
+    for a run that failed."""
+    done = lab.user("/usr/bin/python3", "-I", "-c", TIMER, count, *command, timeout=60 * count)
+    return [took if status == 0 else None for took, status in map(json.loads, done.stdout.splitlines())]
+
+
+def seconds_of(action):
+    """How long something took, and what it returned."""
+    began = time.monotonic()
+    result = action()
+    return time.monotonic() - began, result

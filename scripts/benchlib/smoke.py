@@ -1,0 +1,64 @@
+"""`bench smoke`: one short round of every verb, its ratios next to the last recorded ones. Fails nothing by time."""
+
+import copy
+import importlib
+import json
+import os
+import time
+
+from .report import VERIFICATION
+
+VERBS = {"tunnel": "tunnel", "latency": "latency", "domestic": "domestic", "connect": "connect", "test": "delays",
+         "footprint": "footprint"}
+
+
+class Comparison:
+    """What was measured now and what was recorded."""
+
+    def __init__(self):
+        self.rows, self.notes = [], []
+
+    def results(self):
+        """The results with what was recorded, as `--json` writes them."""
+        return self.rows
+
+    def text(self):
+        """The table, in Markdown."""
+        said = ["| verb | measured | against | now | recorded | target |", "|---|---|---|---|---|---|"]
+        said += [f"| {row['verb']} | {row['metric']} | {row['against']} | {row['ratio']} | {row['recorded']} | {row['target']} |"
+                 for row in self.rows]
+        return "\n".join(said + [""] + self.notes) + "\n"
+
+    def write_json(self, path):
+        """Writes the list."""
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(self.rows, file, indent=1, ensure_ascii=False)
+            file.write("\n")
+
+
+def recorded(verb):
+    """The recorded ratios of a verb by metric and rival."""
+    try:
+        with open(os.path.join(VERIFICATION, f"bench-{verb}.json"), encoding="utf-8") as file:
+            return {(row["metric"], row["against"]): row["ratio"] for row in json.load(file)}
+    except (FileNotFoundError, ValueError):
+        return {}
+
+
+def run(options):
+    """Every verb once, briefly; one that cannot be measured is named, and the next one gets its turn."""
+    short = copy.copy(options)
+    short.rounds, short.seconds, short.quick, short.full = 1, 1, True, False
+    comparison = Comparison()
+    for verb, module in VERBS.items():
+        began = time.monotonic()
+        try:
+            report = importlib.import_module(f"benchlib.{module}").run(short)
+        except Exception as problem:  # whatever stopped one verb, the others are still worth a look
+            comparison.notes.append(f"{verb}: not measured: {problem}")
+            continue
+        last = recorded(verb)
+        comparison.rows += [{"verb": verb, **row, "recorded": last.get((row["metric"], row["against"]))}
+                            for row in report.results()]
+        comparison.notes.append(f"{verb}: {time.monotonic() - began:.0f} s")
+    return comparison
