@@ -38,6 +38,8 @@ extension Session {
     // MARK: Asked for
 
     private mutating func connect(_ new: Intent) -> [SessionEffect] {
+        // Without an engine host nothing can be started any more; the next worker can.
+        guard !stopping else { return [.answerConnect(phase.reason ?? Self.ending)] }
         intent = new
         switch phase {
         case .disconnected, .blocked:
@@ -56,6 +58,9 @@ extension Session {
         case .reconnecting: return [.remember(new)]
         }
     }
+
+    private static let ending = Failure(
+        .notConnected, "The worker is ending.", remedy: "Connect again once it has been started again.")
 
     private mutating func confirm() -> [SessionEffect] {
         guard awaitsConfirmation else { return [] }

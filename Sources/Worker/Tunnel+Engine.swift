@@ -41,9 +41,11 @@ extension Tunnel {
         case .wired(generation): handle(.sandboxWired)
         case .wireFailed(generation, let failure): handle(.stepFailed(failure))
         case .failed(generation, let failure):
+            engineStopAnswered()
             engine = nil
             handle(.engineFailed(failure, upMilliseconds: upMilliseconds))
         case .stopped:
+            engineStopAnswered()
             engine = nil
             handle(.engineStopped)
         case .listing(let lines):
@@ -77,6 +79,7 @@ extension Tunnel {
 
     func engineHostGone() {
         let isNews = forgetEngineHost()
+        engineStopAnswered()
         let failure = Failure(
             .engineHostGone, "The engine host has ended, and the engine with it.",
             remedy: "Disconnect, then start trocket-tunnel again.")

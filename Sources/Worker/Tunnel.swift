@@ -44,6 +44,7 @@ final class Tunnel {
     var repaired: [String] = []
     private var channelWatch: EventLoop.Token?
     private var restartTimer: EventLoop.Token?
+    private var stopTimer: EventLoop.Token?
     private var confirmTimer: EventLoop.Token?
     var connectWaiters: [(Failure?) -> Void] = []
     var disconnectWaiters: [([String]) -> Void] = []
@@ -106,6 +107,26 @@ final class Tunnel {
         return true
     }
 
+    /// The engine host ends an engine within 3 s; one that says nothing for so long, in milliseconds, is counted as gone. It
+    /// and the engine end with the worker at the latest.
+    private static let stopDeadline = 6_000
+
+    private func stopEngine() {
+        guard channel.send(HostCall.stop.json) else { return engineHostGone() }
+        engineStopAnswered()
+        stopTimer = loop.after(milliseconds: Self.stopDeadline) { [unowned self] in
+            stopTimer = nil
+            log(.error, "the engine host does not end the engine")
+            engineHostGone()
+        }
+    }
+
+    /// The engine host has said how stopping went, or is gone.
+    func engineStopAnswered() {
+        stopTimer.map(loop.cancel)
+        stopTimer = nil
+    }
+
     /// Takes in an event and does what follows from it.
     func handle(_ event: SessionEvent) {
         queue.append(event)
@@ -148,7 +169,7 @@ final class Tunnel {
     private func perform(_ effect: SessionEffect) {
         switch effect {
         case .startEngine: startEngine()
-        case .stopEngine: if !channel.send(HostCall.stop.json) { engineHostGone() }
+        case .stopEngine: stopEngine()
         case .makeLink: makeLink()
         case .wireSandbox:
             if !channel.send(HostCall.wire(generation: generation).json) { engineHostGone() }

@@ -208,6 +208,16 @@ private func connected(_ intent: Intent = intent) -> Session {
         #expect(after(.engineHostGone(cause)).1 == [.exit])
     }
 
+    @Test func withoutAnEngineHostDisconnectStillOpensAndConnectIsRefused() {
+        let (blocked, _) = after(.engineHostGone(cause), from: connected(guarded))
+        let (opening, effects) = after(.disconnect, from: blocked)
+        #expect(effects.contains(.undo(keepingGuard: false)))
+        #expect(opening.policy == .open)
+        let (refused, answer) = after(.connect(intent), from: blocked)
+        #expect(answer == [.answerConnect(cause)])
+        #expect(refused == blocked)
+    }
+
     /// Whatever happens in whatever order, the host is open only when no tunnel is wanted or none ever had a sandbox, and
     /// the effects that open it are asked for only then.
     @Test func nothingOpensByItself() {

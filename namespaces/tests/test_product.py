@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import signal
 import time
 
 import pytest
@@ -212,3 +213,29 @@ def test_killed_worker(product, lab, kill_switch):
         product.start()
     product.controller("disconnect")
     assert snapshot.differences(before, snapshot.take(lab)) == []
+
+
+# MARK: an engine host that is gone or frozen
+
+def engine_host(product):
+    """The worker's only child."""
+    return children(product.worker.pid)[0]
+
+
+@pytest.mark.parametrize("hit", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "frozen"])
+def test_disconnect_opens_the_host_without_an_engine_host(product, lab, hit):
+    before = snapshot.take(lab)
+    product.connect(FIRST, "--kill-switch")
+    host = engine_host(product)
+    try:
+        os.kill(host, hit)
+        if hit == signal.SIGKILL:
+            wait_until(lambda: product.status()["state"] == "blocked", 5, "the loss is noticed")
+            refused = product.controller("connect", FIRST, "--json", check=False)
+            assert refused.returncode != 0 and "engine-host-gone" in refused.stdout
+        product.controller("disconnect", timeout=20)
+        product.worker.wait(timeout=5)
+        assert snapshot.differences(before, snapshot.take(lab)) == []
+    finally:
+        product.stop()
+        product.start()
