@@ -7,7 +7,9 @@ package import Transfer
 
 /// The surroundings of one run of the program.
 package final class Context {
+    /// Where results and messages go.
     package let output: Output
+    /// The language of messages.
     package var language: Language { output.language }
     /// Looks up an environment variable.
     package let variable: (String) -> String?

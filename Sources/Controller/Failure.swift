@@ -7,6 +7,7 @@ package import Messages
 package struct Failure: Error, Hashable, Sendable {
     /// Stable, in kebab case: `worker-not-running`.
     package let code: String
+    /// The program's exit status.
     package let exit: ExitCode
     /// One sentence. Never holds a secret.
     package let message: Text

@@ -6,6 +6,7 @@ package import Messages
 
 /// The two streams of the program. A class, so that every part of a verb writes in order.
 package final class Output {
+    /// The language of messages.
     package let language: Language
     /// Results are JSON objects.
     package let json: Bool

@@ -17,6 +17,7 @@ package struct Proof: Hashable, Sendable {
     /// What the proof stands for: this connection, this engine, this line, this mode. Another one needs a new proof.
     package var subject: String
 
+    /// Whether the request was answered.
     package var isGood: Bool { error == nil }
 
     /// `{"ok", "ms", "at", "error"}`.

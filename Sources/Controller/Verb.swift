@@ -4,6 +4,7 @@ package import CommandLine
 
 /// A verb and its body.
 package struct Verb: Sendable {
+    /// Its name, operands, options and help.
     package let specification: VerbSpecification
     /// Does it. Throws `Failure`, or any error `Failure(describing:)` knows, or `UsageError`.
     package let run: @Sendable (Context, ParsedCommand) throws -> ExitCode

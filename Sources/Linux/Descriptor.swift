@@ -86,7 +86,9 @@ package func writeAll(_ descriptor: Int32, _ bytes: [UInt8], subject: String = "
 
 /// A pipe, both ends closed at exec. Corresponds to pipe2(2).
 package struct Pipe: ~Copyable {
+    /// The end to read from.
     package let reader: Descriptor
+    /// The end to write to.
     package let writer: Descriptor
 
     package init() throws(SystemCallError) {

@@ -2,7 +2,9 @@
 
 /// A text a person reads, in Chinese and English. There is no way to make one with a language missing.
 package struct Text: Hashable, Sendable {
+    /// Simplified Chinese.
     package let chinese: String
+    /// English.
     package let english: String
 
     /// - Parameters:

@@ -19,6 +19,7 @@ package struct StoreError: Error, Hashable, Sendable {
         case noSubscription = "no-subscription"
     }
 
+    /// The stable name.
     package let code: Code
     /// One sentence.
     package let message: Text
