@@ -113,7 +113,6 @@ extension Messages {
     }
     package static let hostSide = Text("== 本机一侧", "== host side")
     package static let sandboxSide = Text("== 沙箱一侧", "== sandbox side")
-    package static let needsMode = Text("rule、global", "rule, global")
 
     // MARK: Connections
 

@@ -50,10 +50,6 @@ extension Messages {
             ? Text("通过正在运行的内核请求 \(url)。", "Each asked for \(url) through the running engine.")
             : Text("通过临时内核请求 \(url)。", "Each asked for \(url) through a throw-away engine.")
     }
-    package static let noLineAnswers = Text("没有一条线路可用。", "No line answers.")
-    package static let noLineAnswersRemedy = Text(
-        "请检查本机网络；若网络正常，请更新订阅或联系机场。",
-        "Check this machine's network; if it is fine, update the subscription or ask the provider.")
     package static func cannotMeasure(_ state: String) -> Text {
         Text("连接状态为 \(state)，此时无法测速。", "The tunnel is \(state); lines cannot be measured now.")
     }
