@@ -95,7 +95,7 @@ struct ImportPage {
     private func ruleSetLines(_ language: Language) -> [String] {
         guard !outcome.ruleSets.isEmpty else { return [] }
         let rows = outcome.ruleSets.map { Self.row($0, language) }
-        return [Text("规则集：", "Rule-sets:")(language)] + Figures.table(rows, right: [2]).map { "  " + $0 }
+        return [Text("规则集：", "Rule-sets:")(language)] + Table.lines(rows, right: [2]).map { "  " + $0 }
     }
 
     /// A rule-set as a row: tag, state, size, remark.

@@ -90,7 +90,7 @@ struct LineList {
                 entry.multiplier.map { "×" + Self.text($0) } ?? "", Self.text(entry.latency)(output.language),
             ]
         }
-        for row in Figures.table(rows, right: [1, 5]) { output.result(row) }
+        for row in Table.lines(rows, right: [1, 5]) { output.result(row) }
         guard !dropped.isEmpty else { return }
         output.result(Text("不可用的线路：", "Lines that cannot be used:"))
         let unusable = dropped.map { entry in
@@ -99,7 +99,7 @@ struct LineList {
                 ImportPage.reason(entry.reason ?? "")(output.language) + (entry.detail.map { " (\($0))" } ?? ""),
             ]
         }
-        for row in Figures.table(unusable) { output.result(row) }
+        for row in Table.lines(unusable) { output.result(row) }
     }
 
     private static func text(_ multiplier: Double) -> String {

@@ -5,6 +5,7 @@ package import EngineControl
 package import JSON
 import Linux
 package import Messages
+import Notation
 import Profiles
 package import Store
 
@@ -19,6 +20,7 @@ package struct Standing {
         case always(Int)
     }
 
+    /// The worker's word.
     package var status: StatusReport
     /// nil when the engine does not run or is not ours.
     package var engine: EngineSnapshot?
@@ -26,6 +28,7 @@ package struct Standing {
     package var proof: Proof?
     /// Known only while watching.
     package var rate: TrafficRate?
+    /// What the state directory remembers.
     package var state: State
 
     /// Looks at everything. Without a proof this takes a few milliseconds.
@@ -179,7 +182,7 @@ extension Standing {
             rows.append((position == 0 ? Messages.noticeLabel : Text("", ""), notice.text))
         }
         rows += status.otherClients.map { (Messages.othersLabel, Text(verbatim: $0)) }
-        return Figures.table(rows.map { [$0.0(language), $0.1(language)] }) + listing(language)
+        return Table.lines(rows.map { [$0.0(language), $0.1(language)] }) + listing(language)
     }
 
     private func proofText(_ now: Int) -> Text {

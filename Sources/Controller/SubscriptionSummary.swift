@@ -2,6 +2,7 @@
 
 import Linux
 import Messages
+import Notation
 import Store
 
 /// Sentences about the stored subscription.

@@ -1,5 +1,6 @@
 // What the user names as a subscription: a link, a deep link, a file, standard input, or share links themselves.
 
+import Notation
 import Transfer
 
 /// A subscription's source, resolved.
@@ -51,7 +52,7 @@ package enum ImportSource: Hashable, Sendable {
             guard let address = WebAddress(text) else {
                 throw .badSource("链接不完整,无法识别。", "The link is incomplete and cannot be read.")
             }
-            return .link(withoutFragment(text), title: address.fragment.map { WebAddress.decoded($0) })
+            return .link(withoutFragment(text), title: address.fragment?.percentDecoded)
         case "sing-box", "clash", "clashmeta", "clash-meta", "mihomo":
             guard let address = WebAddress(text), ["import-remote-profile", "install-config"].contains(address.host)
             else {
@@ -62,8 +63,8 @@ package enum ImportSource: Hashable, Sendable {
             else {
                 throw .badSource("这个导入链接里没有订阅地址。", "This import link holds no address of a subscription.")
             }
-            let name = address.queryValue("name") ?? address.fragment.map { WebAddress.decoded($0) }
-            return .link(withoutFragment(inner), title: name ?? target.fragment.map { WebAddress.decoded($0) })
+            let name = address.queryValue("name") ?? address.fragment?.percentDecoded
+            return .link(withoutFragment(inner), title: name ?? target.fragment?.percentDecoded)
         default: return nil
         }
     }
@@ -84,9 +85,11 @@ package struct SourceBody: Hashable, Sendable {
     package var agent: String?
     /// The proxy-provider it is the list of; nil for the subscription itself.
     package var provider: String?
+    /// What was sent.
     package var bytes: [UInt8]
     /// The HTTP status; nil without HTTP.
     package var status: Int?
+    /// What came with it in headers.
     package var details: ProviderDetails
 
     package init(

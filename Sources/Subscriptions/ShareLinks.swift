@@ -1,6 +1,7 @@
 // Lists of share links: one link a line, whatever its scheme (`mapping.md` 4).
 
 internal import ImportReport
+import Notation
 internal import YAML
 
 /// Reading share links.

@@ -94,7 +94,7 @@ extension Verb {
                 ?? Messages.delayErrors[row.latency.error ?? ""]?(output.language) ?? row.latency.error ?? ""
             return [String(row.number), figure, row.line.name, row.line.type]
         }
-        Figures.table(table, right: [0, 1]).forEach { output.result($0) }
+        Table.lines(table, right: [0, 1]).forEach { output.result($0) }
     }
 
     private static func json(_ line: StoredLine, number: Int, _ latency: Latency) -> JSON {
