@@ -27,6 +27,11 @@ package struct Failure: Error, Hashable, Sendable {
         details = JSONObject(more)
     }
 
+    /// Ctrl-C.
+    static func interrupted(_ message: Text) -> Failure {
+        Failure("interrupted", .interrupted, message, remedy: Messages.interruptedRemedy)
+    }
+
     /// The same with one more member of the JSON error object.
     package func with(_ key: String, _ value: JSON) -> Failure {
         Failure(code, exit, message, remedy: remedy, more: more + [(key, value)])

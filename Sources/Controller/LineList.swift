@@ -86,7 +86,8 @@ struct LineList {
         if usesAuto { output.result(Text("选择：auto（自动选最快的线路）", "Selected: auto (the fastest line)")) }
         let rows = entries.map { entry in
             [
-                entry.isSelected ? "*" : " ", entry.number.map(String.init) ?? "", entry.name, entry.type ?? "",
+                entry.isSelected ? "*" : " ", entry.number.map(String.init) ?? "",
+                DisplayWidth.cut(entry.name, to: Table.widestName), entry.type ?? "",
                 entry.multiplier.map { "×" + Self.text($0) } ?? "", Self.text(entry.latency)(output.language),
             ]
         }
@@ -95,7 +96,7 @@ struct LineList {
         output.result(Text("不可用的线路：", "Lines that cannot be used:"))
         let unusable = dropped.map { entry in
             [
-                " ", entry.name, entry.type ?? "",
+                " ", DisplayWidth.cut(entry.name, to: Table.widestName), entry.type ?? "",
                 ImportPage.reason(entry.reason ?? "")(output.language) + (entry.detail.map { " (\($0))" } ?? ""),
             ]
         }

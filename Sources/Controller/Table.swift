@@ -4,6 +4,9 @@ import Messages
 
 /// Tables on a terminal.
 enum Table {
+    /// Columns a name may take in a table or sentence; the rest is cut off, `…`.
+    static let widestName = 48
+
     /// The lines of a table, its columns two spaces apart and as wide as their widest cell.
     /// - Parameter right: the columns aligned to the right.
     static func lines(_ rows: [[String]], right: Set<Int> = []) -> [String] {

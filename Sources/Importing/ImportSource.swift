@@ -1,6 +1,7 @@
 // What the user names as a subscription: a link, a deep link, a file, standard input, or share links themselves.
 
 import Notation
+import Subscriptions
 import Transfer
 
 /// A subscription's source, resolved.
@@ -31,7 +32,14 @@ package enum ImportSource: Hashable, Sendable {
         }
         let trimmed = trim(argument)
         if let source = try address(trimmed) { return source }
-        if trimmed.contains("://") { return .content(Array(trimmed.utf8)) }
+        if let scheme = scheme(of: trimmed) {
+            guard ShareLinkSchemes.contains(scheme) else {
+                throw ImportError.badSource(
+                    "只能从 http 和 https 链接获取订阅，不支持 \(scheme)://。",
+                    "Only http and https links can be fetched, not \(scheme)://.")
+            }
+            return .content(Array(trimmed.utf8))
+        }
         return .content(try file(argument))
     }
 
@@ -67,6 +75,16 @@ package enum ImportSource: Hashable, Sendable {
             return .link(withoutFragment(inner), title: name ?? target.fragment?.percentDecoded)
         default: return nil
         }
+    }
+
+    /// The scheme of a text that begins like a link (RFC 3986 3.1), in small letters; nil for other texts.
+    private static func scheme(of text: String) -> String? {
+        guard let end = text.firstRange(of: "://")?.lowerBound else { return nil }
+        let scheme = text[..<end].lowercased()
+        guard scheme.first?.isLetter == true, scheme.utf8.count <= 32,
+            scheme.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) })
+        else { return nil }
+        return scheme
     }
 
     private static func withoutFragment(_ text: String) -> String { String(text.prefix { $0 != "#" }) }

@@ -32,6 +32,17 @@ package struct Text: Hashable, Sendable {
     }
 }
 
+extension Text {
+    /// A count with its noun: `1 line`, `2 lines`; Chinese nouns have no plural.
+    /// - Parameters:
+    ///   - chinese: the measure word and noun, such as `条线路`.
+    ///   - one: the English singular.
+    ///   - many: the English plural; the singular and an s when nil.
+    package static func count(_ count: Int, _ chinese: String, _ one: String, many: String? = nil) -> Text {
+        Text("\(count) \(chinese)", "\(count) " + (count == 1 ? one : many ?? one + "s"))
+    }
+}
+
 /// The languages the product speaks.
 package enum Language: String, Sendable, CaseIterable {
     case chinese = "zh"

@@ -130,6 +130,15 @@ func record(_ names: [String], link: String? = "https://panel.example/link/TOKEN
         }
     }
 
+    @Test func forgetTakesTheProofAndNamesOnlyWhatWasThere() throws {
+        let scratch = try Scratch()
+        try scratch.write("proof.json", "{}")
+        let store = try StateDirectory(scratch.path)
+        _ = try store.logFolder()
+        #expect(try store.forget() == ["proof.json"])
+        #expect(try store.forget() == [])
+    }
+
     @Test func linksAreNeitherReadNorWrittenThrough() throws {
         let scratch = try Scratch()
         let target = try Scratch()
