@@ -7,6 +7,8 @@ package struct Errno: Error, Hashable, Sendable, RawRepresentable, CustomStringC
     package let rawValue: Int32
     package init(rawValue: Int32) { self.rawValue = rawValue }
 
+    /// The reader has gone.
+    package static let brokenPipe = Errno(rawValue: EPIPE)
     /// Operation not permitted.
     package static let notPermitted = Errno(rawValue: EPERM)
     /// No such file or directory.
