@@ -28,7 +28,6 @@ struct Examination {
         }
         ruleSets(hello)
         kernel()
-        uplink()
         resolvers()
     }
 
@@ -199,14 +198,6 @@ struct Examination {
             report(Check("nftables", .ok, Messages.netfilterUsable))
         } else {
             report(Check("nftables", .warning, Messages.netfilterMissing, remedy: Messages.netfilterRemedy))
-        }
-    }
-
-    private func uplink() {
-        switch DefaultRoute.isThere {
-        case true?: report(Check("uplink", .ok, Messages.networkThere))
-        case false?: report(Check("uplink", .failed, Messages.noNetwork, remedy: Messages.noNetworkRemedy))
-        case nil: break
         }
     }
 

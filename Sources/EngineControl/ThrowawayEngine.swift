@@ -3,7 +3,6 @@
 package import JSON
 import EngineProcess
 import Linux
-import Notation
 package import Transfer
 
 /// What the throw-away engine's configuration must hold so that we can reach it and nobody else can.
@@ -19,9 +18,7 @@ package struct EngineAccess: Hashable, Sendable {
 /// A running engine of our own. It has no TUN, no privilege, Landlock, a nearly empty environment, its configuration from a
 /// descriptor, and dies with this process (PR_SET_PDEATHSIG) at the latest.
 package final class ThrowawayEngine {
-    /// Where its API is, and the secret.
     package let access: EngineAccess
-    /// Its API.
     package let api: EngineAPI
     private let child: ChildProcess
     private let log: Int32
@@ -29,8 +26,8 @@ package final class ThrowawayEngine {
     private var partial: [UInt8] = []
     private var lastWords: [String] = []
 
-    /// Milliseconds the engine may take to start.
-    private static let patience = 15_000
+    /// Milliseconds the engine may take to start with a configuration of so many bytes; 50,000 lines are some 15 MB.
+    private static func patience(_ bytes: Int) -> Int { 15_000 + bytes / 500 }
 
     /// Starts an engine and waits until its control API answers.
     /// - Parameters:
@@ -102,7 +99,8 @@ package final class ThrowawayEngine {
     ) throws(EngineFailure) -> (ChildProcess, Int32) {
         do {
             let pipe = try Pipe()
-            let file = try memoryFile("configuration", holding: configuration.encoded())
+            let text = configuration.encoded()
+            let file = try memoryFile("configuration", holding: text)
             var launch = EngineLaunch(path: path, directory: directory)
             launch.configurations = [file.number]
             launch.output = pipe.writer.number
@@ -114,7 +112,7 @@ package final class ThrowawayEngine {
             file.close()
             let log = pipe.keepingReader()
             try log.setNonBlocking(true)
-            try waitForStart(child, log.number)
+            try waitForStart(child, log.number, milliseconds: patience(text.count))
             return (child, log.release())
         } catch let failure as EngineFailure {
             throw failure
@@ -126,8 +124,8 @@ package final class ThrowawayEngine {
     }
 
     /// Reads the log until the engine says that it has started.
-    private static func waitForStart(_ child: ChildProcess, _ log: Int32) throws {
-        let deadline = Moment.now.adding(milliseconds: patience)
+    private static func waitForStart(_ child: ChildProcess, _ log: Int32, milliseconds: Int) throws {
+        let deadline = Moment.now.adding(milliseconds: milliseconds)
         var partial: [UInt8] = []
         var said: [String] = []
         while true {

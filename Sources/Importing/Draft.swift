@@ -1,23 +1,23 @@
 // A subscription on its way into a profile: read, migrated, tags made fit, merged, and shaped as often as need be.
 
-import ImportReport
+package import ImportReport
 import JSON
-import Migrations
-import Profiles
+package import Migrations
+package import Profiles
 import RuleSets
-import Subscriptions
+package import Subscriptions
 
 /// One body, read.
-struct ReadBody {
-    var subscription: Subscription
+package struct ReadBody {
+    package var subscription: Subscription
     /// What migration did to a sing-box document.
-    var changes: [Change] = []
+    package var changes: [Change] = []
     /// A document's tags that had to change: old to new.
-    var documentTags: [String: String] = [:]
+    package var documentTags: [String: String] = [:]
 
     /// Reads a body; a sing-box document is migrated and fitted to the engine.
     /// - Parameter schema: the engine's, asked for only when there is a document.
-    init(
+    package init(
         _ bytes: [UInt8], capabilities: EngineCapabilities, providers: [String: [UInt8]] = [:],
         schema: () -> EngineSchema?
     ) throws(SubscriptionError) {
@@ -96,7 +96,7 @@ private struct UniqueTags {
 }
 
 /// What the gate works on: everything the shaper takes, and what was taken out because the engine refused it.
-struct Draft {
+package struct Draft {
     var subscription: Subscription
     var documentTags: [String: String]
     var ruleSets: [LocalRuleSet]
@@ -107,7 +107,7 @@ struct Draft {
     private(set) var rejectedRuleSets: [RuleSetReport] = []
     private(set) var changes: [Change] = []
 
-    init(
+    package init(
         _ subscription: Subscription, documentTags: [String: String], ruleSets: [LocalRuleSet], options: ShapingOptions
     ) {
         self.subscription = subscription
@@ -123,7 +123,7 @@ struct Draft {
     }
 
     /// Shapes what is there now.
-    func shape() throws(ShapingError) -> ShapedProfile {
+    package func shape() throws(ShapingError) -> ShapedProfile {
         var input = ShapingInput(
             outbounds: subscription.outbounds, endpoints: subscription.endpoints,
             lineTags: subscription.lines.map(\.tag), document: document, ruleSets: ruleSets, options: options)

@@ -6,7 +6,6 @@ package import Transfer
 package struct FetchRequest: Hashable, Sendable {
     /// As secret as a password.
     package var url: String
-    /// The User-Agent asked with.
     package var agent: String
 
     package init(url: String, agent: String) {
@@ -43,7 +42,7 @@ package struct Fetcher {
         if let file = variable("SSL_CERT_FILE"), !file.isEmpty { request.authorities = file }
     }
 
-    /// Fetches, at most eight at a time.
+    /// Fetches, at most sixteen at a time (as many as lists of lines are taken).
     package func fetch(_ requests: [FetchRequest]) -> [Result<SourceBody, TransferError>] {
         var results: [Result<SourceBody, TransferError>] = requests.map { request in
             .failure(
@@ -63,7 +62,7 @@ package struct Fetcher {
             tick()
             return true
         }
-        client.perform(prepared, concurrency: 8, while: goesOn) { position, result in
+        client.perform(prepared, concurrency: 16, while: goesOn) { position, result in
             results[position] = result.flatMap { answer in Self.body(answer, requests[position]) }
         }
         return results

@@ -25,7 +25,6 @@ package struct ImportError: Error, Hashable, Sendable {
         case badSource = "bad-source"
     }
 
-    /// The stable name.
     package let code: Code
     /// One sentence.
     package let message: Text

@@ -131,22 +131,21 @@ package struct Importer {
             var bodies: [SourceBody] = []
             var agents: [AgentResult] = []
             var first: TransferError?
-            for agent in wanted {
-                progress(.fetching(agent: agent))
-                for result in fetch([FetchRequest(url: link, agent: agent)]) {
-                    var entry = AgentResult(agent: agent, status: nil, bytes: 0, lines: 0, added: 0, error: nil)
-                    switch result {
-                    case .success(let body):
-                        bodies.append(body)
-                        entry.status = body.status
-                        entry.bytes = body.bytes.count
-                    case .failure(let error):
-                        first = first ?? error
-                        entry.status = error.status
-                        entry.error = error.code.rawValue
-                    }
-                    agents.append(entry)
+            // Both at once: a provider that answers slowly, or never, is waited for once.
+            progress(.fetching(agent: wanted.joined(separator: ", ")))
+            for (agent, result) in zip(wanted, fetch(wanted.map { FetchRequest(url: link, agent: $0) })) {
+                var entry = AgentResult(agent: agent, status: nil, bytes: 0, lines: 0, added: 0, error: nil)
+                switch result {
+                case .success(let body):
+                    bodies.append(body)
+                    entry.status = body.status
+                    entry.bytes = body.bytes.count
+                case .failure(let error):
+                    first = first ?? error
+                    entry.status = error.status
+                    entry.error = error.code.rawValue
                 }
+                agents.append(entry)
             }
             if bodies.isEmpty, let first { throw ImportError(first) }
             return (bodies, agents)

@@ -6,9 +6,7 @@
 package struct JSONObject: Sendable {
     /// One member.
     package struct Member: Hashable, Sendable {
-        /// The name.
         package let key: String
-        /// The value.
         package var value: JSON
     }
 

@@ -25,7 +25,8 @@ package struct RuleSetDownloads: Migration {
             guard set["type"] == "remote" else { return true }
             let named = set.removeMember("download_detour")
             let place = "route.rule_set[\(at)]"
-            if set["http_client"].isSet {
+            // An empty one is left when nothing in it was known to the engine; it has been dealt with.
+            if set["http_client"].isSet || set["http_client"].object != nil {
                 if named != nil { changes.append(change(place + ".download_detour", "removed: http_client is set")) }
                 return true
             }

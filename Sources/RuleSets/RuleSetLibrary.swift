@@ -2,7 +2,6 @@
 
 package import EngineControl
 import Linux
-import Notation
 package import Profiles
 package import Store
 import Subscriptions
@@ -216,11 +215,16 @@ package struct RuleSetLibrary {
         return bytes.map { Self.digest($0) == set.sha256 } ?? false
     }
 
-    /// An address as it may be shown: without credentials and query.
+    /// An address as it may be shown: the host and the file's name. What stands between, in front and behind may be a
+    /// credential of the provider's.
     package static func shown(_ url: String) -> String {
         guard let address = WebAddress(url) else { return "…" }
         let port = address.port.map { ":\($0)" } ?? ""
-        return "\(address.scheme)://\(address.host)\(port)\(address.path)" + (address.query == nil ? "" : "?…")
+        let parts = address.path.split(separator: "/")
+        let file = parts.last.map(String.init) ?? ""
+        let isName = file.hasSuffix(".srs") || file.hasSuffix(".json")
+        let way = isName && parts.count == 1 ? "" : "…/"
+        return "\(address.scheme)://\(address.host)\(port)/" + (isName ? way + file : "…")
     }
 
     private static func digest(_ bytes: [UInt8]) -> String {

@@ -12,8 +12,6 @@ package final class StateDirectory {
 
     private static let stateFile = "subscription.json"
     private static let profileFile = "profile.json"
-    /// The last proof of a connection, see `Proof`.
-    package static let proofFile = "proof.json"
     private static let sourceFolder = "source"
     private static let ruleSetFolder = "rule-sets"
     private static let logFolder = "logs"
@@ -137,7 +135,7 @@ package final class StateDirectory {
         }
     }
 
-    /// Removes everything, damaged files and the temporary ones of interrupted replacements included.
+    /// Removes everything, damaged files included.
     /// - Returns: the names of what was removed.
     package func forget() throws(StoreError) -> [String] {
         let lock = try locked().release()
@@ -152,18 +150,21 @@ package final class StateDirectory {
                     try directory.remove(folder)
                     continue
                 }
-                let held = try inner.names()
-                for name in held { try inner.remove(name) }
+                for name in try inner.names() { try inner.remove(name) }
                 try directory.removeDirectory(folder)
-                if !held.isEmpty { removed.append(folder) }
+                removed.append(folder)
             }
-            let files = [Self.stateFile, Self.profileFile, Self.proofFile]
-            for name in names where files.contains(name) || files.contains(where: { name.hasPrefix(".\($0).") }) {
+            for name in names where name == Self.stateFile || name == Self.profileFile || Self.isLeftover(name) {
                 try directory.remove(name)
                 if !name.hasPrefix(".") { removed.append(name) }
             }
         }
         return removed
+    }
+
+    /// A temporary file of an interrupted replacement.
+    private static func isLeftover(_ name: String) -> Bool {
+        name.hasPrefix(".\(stateFile).") || name.hasPrefix(".\(profileFile).")
     }
 
     private func write(_ state: State) throws(StoreError) {

@@ -2,7 +2,6 @@
 
 internal import ImportReport
 internal import JSON
-import Notation
 
 extension NodeConverter {
     mutating func hysteria() throws(Fault) {

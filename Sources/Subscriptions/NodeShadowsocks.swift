@@ -2,7 +2,6 @@
 
 internal import ImportReport
 internal import JSON
-import Notation
 
 extension NodeConverter {
     private static let methods: Set<String> = [

@@ -2,7 +2,6 @@
 
 internal import ImportReport
 internal import JSON
-import Notation
 
 /// What a type asks of its TLS.
 struct TLSNeeds {

@@ -2,7 +2,6 @@
 
 internal import ImportReport
 internal import JSON
-import Notation
 
 /// A transport, and what it asks of TLS.
 struct Transport {

@@ -2,7 +2,6 @@
 
 internal import ImportReport
 internal import JSON
-import Notation
 internal import YAML
 
 extension NodeConverter {

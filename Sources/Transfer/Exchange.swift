@@ -181,8 +181,11 @@ final class Exchange {
             return error(.tooLarge, .size, "sends more than \(Self.shown(request.bodyLimit)) or too many headers")
         case CURLE_WRITE_ERROR where stopped: return error(.cancelled, .other, "given up")
         case CURLE_OPERATION_TIMEDOUT:
-            let limit = Double(request.totalMilliseconds ?? request.connectMilliseconds) / 1000
-            return error(.timeout, .time, "no complete answer within \(limit) s")
+            // Which of the two limits it was, libcurl does not say.
+            if let total = request.totalMilliseconds, Moment.now.milliseconds(since: started) >= total - 10 {
+                return error(.timeout, .time, "no complete answer within \(Double(total) / 1000) s")
+            }
+            return error(.timeout, .time, "no connection within \(Double(request.connectMilliseconds) / 1000) s")
         case CURLE_COULDNT_RESOLVE_HOST: return error(.fetch, .dns, "the name cannot be resolved")
         case CURLE_COULDNT_RESOLVE_PROXY: return error(.fetch, .proxy, "the proxy's name cannot be resolved")
         case CURLE_PROXY: return error(.fetch, .proxy, "the proxy refuses the connection")

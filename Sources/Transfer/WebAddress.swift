@@ -1,7 +1,6 @@
 // Reading web addresses with libcurl's own parser, so that what is checked is what is later fetched.
 
 import CCurl
-import Notation
 
 /// The parts of an address. Corresponds to curl_url_get(3).
 package struct WebAddress: Hashable, Sendable {
@@ -9,7 +8,6 @@ package struct WebAddress: Hashable, Sendable {
     package let scheme: String
     /// As written, an IPv6 address in brackets.
     package let host: String
-    /// nil for the scheme's own.
     package let port: Int?
     /// Percent-encoded, beginning with `/`.
     package let path: String
@@ -20,7 +18,10 @@ package struct WebAddress: Hashable, Sendable {
 
     /// Reads an address of any scheme; nil when it is none.
     package init?(_ text: String) {
-        guard let handle = curl_url() else { return nil }
+        // libcurl forgives one slash and three; what it then takes for the host is a path, and with it a credential.
+        guard let slashes = text.firstRange(of: "://"), text[slashes.upperBound...].first != "/",
+            let handle = curl_url()
+        else { return nil }
         defer { curl_url_cleanup(handle) }
         let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE)
         guard curl_url_set(handle, CURLUPART_URL, text, flags) == CURLUE_OK else { return nil }
@@ -46,9 +47,28 @@ package struct WebAddress: Hashable, Sendable {
     package func queryValue(_ name: String) -> String? {
         for field in (query ?? "").split(separator: "&") {
             let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if parts[0] == name { return parts.count > 1 ? parts[1].percentDecoded : "" }
+            if parts[0] == name { return Self.decoded(parts.count > 1 ? parts[1] : "") }
         }
         return nil
+    }
+
+    /// Undoes percent-encoding once; a stray `%` stays, bad UTF-8 becomes U+FFFD.
+    package static func decoded(_ text: some StringProtocol) -> String {
+        var bytes: [UInt8] = []
+        let source = Array(text.utf8)
+        var at = 0
+        while at < source.count {
+            if source[at] == UInt8(ascii: "%"), at + 2 < source.count,
+                let high = digit(source[at + 1]), let low = digit(source[at + 2])
+            {
+                bytes.append(high << 4 | low)
+                at += 3
+            } else {
+                bytes.append(source[at])
+                at += 1
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Encodes everything but unreserved characters (RFC 3986, 2.3), for one path segment or query value.

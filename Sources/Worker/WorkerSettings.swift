@@ -90,9 +90,7 @@ package enum WorkerCommand: Hashable, Sendable {
 
     /// One flag with its value.
     package struct Flag: Hashable, Sendable {
-        /// The key.
         package let key: WorkerSettings.Key
-        /// The value as written.
         package let value: String
     }
 

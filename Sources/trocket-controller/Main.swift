@@ -6,7 +6,6 @@ import Linux
 @main
 struct Main {
     static func main() {
-        reserveStandardDescriptors()
         ignoreBrokenPipes()
         exitProcess(Program.run(Array(Swift.CommandLine.arguments.dropFirst())).rawValue)
     }

@@ -65,6 +65,18 @@ struct PipelineTests {
         #expect(outcome.lines.map(\.name) == ["B"])
     }
 
+    @Test func bothAgentsAreAskedAtOnce() throws {
+        var asked: [[String]] = []
+        let error = importError {
+            _ = try importer(store: nil) { requests in
+                asked.append(requests.map(\.agent))
+                return requests.map { _ in .failure(TransferError(.timeout, .time, server: "", detail: "too slow")) }
+            }.run(.link("https://a.example/s", title: nil))
+        }
+        #expect(asked == [["sing-box/\(try #require(engine).version)", Importer.clashAgent]])
+        #expect(error?.code == .timeout)
+    }
+
     @Test func theSameBodyTwiceAddsNothing() throws {
         let provider = try Provider()
         try provider.files.write("s", links([("A", "a"), ("B", "b")]))

@@ -62,3 +62,15 @@ struct RuleSetCheckTests {
         #expect(rules == [["domain_regex": ["^ok$"]], ["domain_suffix": ["kept.example"]]])
     }
 }
+
+@Suite struct ShownAddressTests {
+    /// Private rule-sets stand behind the subscription's own token.
+    @Test(arguments: [
+        ("https://a.example/r/TOKEN/cn.srs?k=TOKEN", "https://a.example/…/cn.srs"),
+        ("https://u:TOKEN@a.example:8443/cn.json", "https://a.example:8443/cn.json"),
+        ("https://a.example/TOKEN", "https://a.example/…"), ("TOKEN", "…"),
+    ])
+    func onlyHostAndFileAreShown(_ url: String, _ shown: String) {
+        #expect(RuleSetLibrary.shown(url) == shown)
+    }
+}

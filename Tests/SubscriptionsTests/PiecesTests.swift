@@ -2,7 +2,6 @@
 
 import ImportReport
 import JSON
-import Notation
 import Testing
 
 @testable import Subscriptions

@@ -21,8 +21,6 @@ BAD = [
     ("/bad/truncated", "fetch", 75),
     ("/bad/oversize", "too-large", 65),
     ("/bad/bomb", "too-large", 65),
-    ("/bad/silent", "timeout", 75),
-    ("/bad/slow", "timeout", 75),
 ]
 
 

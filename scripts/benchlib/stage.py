@@ -11,14 +11,12 @@ from lablib.product import Product
 def raised(name, imported=True):
     """A lab and the product in it; both are gone afterwards, however the block ends."""
     lab = Lab.up(name, owner=os.getpid())
-    product = None
+    product = Product(lab)
     try:
-        product = Product(lab)
         product.start()
         if imported:
             product.controller("import", lab.subscription)
         yield lab, product
     finally:
-        if product:
-            product.stop()
+        product.stop()
         lab.down()

@@ -42,7 +42,7 @@ extension Verb {
             ]
         }
         if rows.isEmpty { output.note(Messages.noConnections) }
-        Table.lines(rows, right: [4, 5]).forEach { output.result($0) }
+        Figures.table(rows, right: [4, 5]).forEach { output.result($0) }
         return .done
     }
 

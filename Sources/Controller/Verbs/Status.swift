@@ -43,7 +43,7 @@ extension Verb {
         _ = try worker.call(.subscribe)
         var rate: TrafficRate?
         var stream: (token: HTTPClient.Token, address: String)?
-        while context.output.lost == nil {
+        while true {
             let tunnel = Tunnel(latest, context)
             let address = tunnel.api == nil ? nil : latest.api?.address
             if stream?.address != address {

@@ -10,6 +10,7 @@
     /s/TOKEN           the subscription, by User-Agent; /sing-box/TOKEN, /clash/TOKEN, /links/TOKEN whatever the agent
     /gzip/TOKEN  /deflate/TOKEN      the same, encoded;  /redirect/N/TOKEN  after N redirects
     /bad/…             empty html 403 404 500 loop slow oversize bomb downgrade truncated silent json-error no-proxies
+                       slow-headers endless-headers to-file
 """
 
 import asyncio
@@ -286,6 +287,26 @@ class WebServer:
             await writer.drain()
             await asyncio.sleep(1)
 
+    async def bad_slow_headers(self, writer):
+        """One header line a second, for ever."""
+        head(writer, 200, {"content-type": "application/json"}, ended=False)
+        number = 0
+        while True:
+            writer.write(f"x-{number}: y\r\n".encode())
+            await writer.drain()
+            await asyncio.sleep(1)
+            number += 1
+
+    async def bad_endless_headers(self, writer):
+        """Headers as fast as they go, for ever."""
+        head(writer, 200, {"content-type": "application/json"}, ended=False)
+        while not writer.is_closing():
+            writer.write(b"x-more: " + b"y" * 4000 + b"\r\n")
+            await writer.drain()
+
+    async def bad_to_file(self, writer):
+        return reply(writer, 302, b"", {"location": "file:///etc/passwd"})
+
     async def bad_oversize(self, writer):
         head(writer, 200, {"content-type": "text/yaml"})
         for _ in range(64 * MIB // len(BLOCK)):
@@ -310,10 +331,10 @@ REASONS = {200: "OK", 204: "No Content", 302: "Found", 400: "Bad Request", 403: 
            500: "Internal Server Error"}
 
 
-def head(writer, status, headers):
-    """Writes a status line and headers."""
+def head(writer, status, headers, ended=True):
+    """Writes a status line and headers, and unless more are to come the empty line behind them."""
     text = f"HTTP/1.1 {status} {REASONS.get(status, 'Status')}\r\n"
-    text += "".join(f"{key}: {value}\r\n" for key, value in headers.items()) + "\r\n"
+    text += "".join(f"{key}: {value}\r\n" for key, value in headers.items()) + ("\r\n" if ended else "")
     writer.write(text.encode("utf-8"))
 
 
