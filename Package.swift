@@ -50,34 +50,35 @@ let pureModules: [Target] = [
     // The standard library's floating-point conversions call libm; a module without Glibc has to name it.
     .target(name: "JSON", swiftSettings: strict, linkerSettings: [.linkedLibrary("m")]),
     module("Addressing"),
-    module("Messages"),
+    module("Notation"),
+    module("Messages", ["Notation"]),
     module("ImportReport"),
     module("Commands", ["JSON"]),
     module("Session", ["Commands"]),
     module("NetworkPlan", ["Addressing"]),
     module("YAML", ["CYAML"]),
-    module("Subscriptions", ["JSON", "YAML", "ImportReport"]),
+    module("Subscriptions", ["JSON", "YAML", "ImportReport", "Notation"]),
     module("Migrations", ["JSON", "ImportReport"]),
     module("Profiles", ["JSON", "ImportReport"]),
     module("CommandLine", ["Messages"]),
-    module("Dashboard", ["Session", "Messages"]),
+    module("Dashboard", ["Messages"]),
 ]
 
 let doers: [Target] = [
     module("Linux", ["CLinux"]),
-    module("Logging", ["Linux"]),
+    module("Logging", ["Linux", "Notation"]),
     module("Privileges", ["Linux", "CLinux", "CCapability"]),
     module("Netlink", ["Linux", "Addressing", "NetworkPlan", "CNetlink", "CNetlinkShims"]),
-    module("Firewall", ["Linux", "Addressing", "NetworkPlan", "CNftables"]),
-    module("EngineProcess", ["Linux", "Logging", "JSON"]),
+    module("Firewall", ["CNftables"]),
+    module("EngineProcess", ["Linux", "JSON"]),
     module(
         "TunnelHost",
         ["Linux", "Logging", "Addressing", "NetworkPlan", "Netlink", "Firewall", "JSON", "CSystemd"]),
     module(
         "EngineHost",
         [
-            "Linux", "Logging", "Addressing", "NetworkPlan", "Netlink", "Firewall", "JSON", "EngineProcess",
-            "Privileges", "TunnelHost", "Commands",
+            "Linux", "Logging", "Addressing", "NetworkPlan", "JSON", "EngineProcess",
+            "TunnelHost", "Commands", "Notation",
         ]),
     module(
         "Worker",
@@ -85,24 +86,25 @@ let doers: [Target] = [
             "Linux", "Logging", "Privileges", "Addressing", "NetworkPlan", "Netlink", "Firewall", "TunnelHost",
             "EngineHost", "Commands", "Session", "JSON",
         ]),
-    module("Transfer", ["Linux", "CCurl", "CCurlShims", "CZlib"]),
-    module("EngineControl", ["Linux", "JSON", "ImportReport", "EngineProcess", "Logging", "Transfer"]),
-    module("Store", ["Linux", "JSON", "ImportReport", "Messages"]),
+    module("Transfer", ["Linux", "Notation", "CCurl", "CCurlShims", "CZlib"]),
+    module("EngineControl", ["Linux", "JSON", "ImportReport", "EngineProcess", "Notation", "Transfer"]),
+    module("Store", ["Linux", "JSON", "Messages", "Notation"]),
     module(
         "RuleSets",
-        ["Linux", "JSON", "ImportReport", "EngineControl", "Transfer", "Profiles", "Store", "Subscriptions"]),
+        ["Linux", "JSON", "EngineControl", "Notation", "Transfer", "Profiles", "Store", "Subscriptions"]),
     module(
         "Importing",
         [
-            "Linux", "JSON", "ImportReport", "Subscriptions", "Migrations", "Profiles", "RuleSets", "Transfer",
-            "EngineControl", "Store", "Messages",
+            "JSON", "ImportReport", "Subscriptions", "Migrations", "Profiles", "RuleSets", "Transfer",
+            "EngineControl", "Store", "Messages", "Notation",
         ]),
-    module("Screen", ["Linux", "CNcurses", "CNcursesShims"]),
+    module("Screen", ["Linux", "Notation", "CNcurses", "CNcursesShims"]),
     module(
         "Controller",
         [
-            "Linux", "Logging", "JSON", "Messages", "CommandLine", "Commands", "Session", "ImportReport", "Importing",
+            "Linux", "Logging", "JSON", "Messages", "CommandLine", "Commands", "ImportReport", "Importing",
             "Profiles", "RuleSets", "Subscriptions", "Store", "Transfer", "EngineControl", "Dashboard", "Screen",
+            "Notation",
         ]),
 ]
 
@@ -150,20 +152,21 @@ let package = Package(
             name: "NamespaceSupport", dependencies: ["Linux", "CLinux"], path: "Tests/NamespaceSupport",
             swiftSettings: strict),
         tests("Addressing"),
+        tests("Notation"),
         tests("NetworkPlan", ["Addressing"]),
         tests("Netlink", ["Linux", "Addressing", "NetworkPlan", "NamespaceSupport"]),
         tests("Firewall", ["Linux", "Addressing", "NetworkPlan", "Netlink", "NamespaceSupport"]),
         tests(
             "TunnelHost",
             [
-                "Linux", "Logging", "Addressing", "NetworkPlan", "Netlink", "Firewall", "JSON", "Privileges",
+                "Linux", "Logging", "Addressing", "NetworkPlan", "Netlink", "Firewall", "Privileges",
                 "NamespaceSupport",
             ]),
         tests("Linux"),
-        tests("Logging", ["Linux"]),
+        tests("Logging"),
         tests("Profiles", ["JSON", "ImportReport"]),
         tests("Migrations", ["JSON", "ImportReport"], fixtures: true),
-        tests("Transfer", ["Linux"], fixtures: true),
+        tests("Transfer", ["Linux", "Notation"], fixtures: true),
         tests("Commands", ["JSON"]),
         tests("Session", ["Commands"]),
         tests("Messages"),
@@ -181,8 +184,8 @@ let package = Package(
         tests("EngineHost", ["Linux", "JSON", "Commands", "NetworkPlan"]),
         tests("Worker", ["Linux", "JSON", "Logging", "Commands"]),
         tests("YAML"),
-        tests("Subscriptions", ["JSON", "YAML", "ImportReport"], fixtures: true),
-        tests("RuleSets", ["Linux", "JSON", "EngineControl", "Transfer", "Profiles", "Store"]),
+        tests("Subscriptions", ["JSON", "ImportReport", "Notation"], fixtures: true),
+        tests("RuleSets", ["Linux", "JSON", "EngineControl", "Profiles"]),
         tests(
             "Importing",
             [

@@ -117,7 +117,9 @@ package struct UserID: RawRepresentable, Hashable, Sendable, CustomStringConvert
 
 /// A range of users, both ends included.
 package struct UserIDRange: Hashable, Sendable, CustomStringConvertible {
+    /// The lowest user of the range.
     package let first: UserID
+    /// The highest user of the range, itself included.
     package let last: UserID
 
     /// One user.

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -76,11 +75,6 @@ int cl_signal_next(int fd, int *sender_pid) {
     return (int)info.ssi_signo;
 }
 
-int cl_event_descriptor(void) {
-    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return fd < 0 ? -errno : fd;
-}
-
 int cl_pidfd_open(int pid) {
     long fd = syscall(SYS_pidfd_open, pid, 0);
     return fd < 0 ? -errno : (int)fd;
@@ -97,7 +91,6 @@ static uint64_t clock_now(clockid_t clock) {
 }
 
 uint64_t cl_clock_boot(void) { return clock_now(CLOCK_BOOTTIME); }
-uint64_t cl_clock_monotonic(void) { return clock_now(CLOCK_MONOTONIC); }
 uint64_t cl_clock_real(void) { return clock_now(CLOCK_REALTIME); }
 
 int cl_reap(int pid, int block, int *code) {

@@ -29,7 +29,6 @@ int cl_unshare(int flags) { return outcome(unshare(flags)); }
 int cl_fork(void) { return outcome(fork()); }
 int cl_setsid(void) { return outcome(setsid()); }
 int cl_set_no_new_privs(void) { return outcome(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)); }
-int cl_get_no_new_privs(void) { return outcome(prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0)); }
 int cl_set_dumpable(int on) { return outcome(prctl(PR_SET_DUMPABLE, on, 0, 0, 0)); }
 int cl_set_parent_death_signal(int signal) { return outcome(prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0)); }
 int cl_set_keep_capabilities(int on) { return outcome(prctl(PR_SET_KEEPCAPS, on, 0, 0, 0)); }
@@ -248,5 +247,3 @@ int cl_spawn(const struct cl_spawn_request *request, int *pidfd, const char **st
     *pidfd = descriptor;
     return pid;
 }
-
-int cl_trim_memory(void) { return malloc_trim(0); }

@@ -4,7 +4,9 @@
 package struct ParsedCommand: Hashable, Sendable {
     /// nil: the program was called without a verb.
     package var verb: VerbSpecification?
+    /// Values by option name, without dashes; empty for a flag.
     package var options: [String: String] = [:]
+    /// The words that are neither verb nor option, in order.
     package var operands: [String] = []
 
     /// True when the option was given.
@@ -70,7 +72,9 @@ package enum UsageError: Error, Hashable, Sendable {
 
 /// A usage error and the verb it happened in, so that the right usage line can be shown.
 package struct UsageProblem: Error, Hashable, Sendable {
+    /// What is wrong.
     package let error: UsageError
+    /// The verb it was about; nil when there was none yet.
     package let verb: VerbSpecification?
 
     package init(_ error: UsageError, verb: VerbSpecification?) {

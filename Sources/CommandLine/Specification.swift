@@ -14,7 +14,9 @@ package struct OptionSpecification: Hashable, Sendable {
     package let name: String
     /// The value's name in the help, such as `SECONDS`; nil for a flag.
     package let value: String?
+    /// One line for the help page.
     package let help: Text
+    /// What a shell may offer for its value.
     package let completion: Completion
 
     package init(_ name: String, value: String? = nil, completion: Completion = .nothing, _ help: Text) {
@@ -27,6 +29,7 @@ package struct OptionSpecification: Hashable, Sendable {
 
 /// What stands after the verb without dashes.
 package struct OperandSpecification: Hashable, Sendable {
+    /// How many operands a verb takes.
     package enum Count: Hashable, Sendable {
         case one, optional, any
     }
@@ -38,7 +41,9 @@ package struct OperandSpecification: Hashable, Sendable {
 
     /// The name in the help, such as `LINE`.
     package let name: String
+    /// How many there may be.
     package let count: Count
+    /// What a shell may offer for it.
     package let completion: Completion
 
     package init(_ name: String, _ count: Count, completion: Completion = .nothing) {
@@ -50,12 +55,15 @@ package struct OperandSpecification: Hashable, Sendable {
 
 /// One verb with everything it takes.
 package struct VerbSpecification: Hashable, Sendable {
+    /// The verb as it is typed.
     package let name: String
     /// One line, for the list of verbs.
     package let summary: Text
     /// More words, for the verb's own help.
     package let details: Text?
+    /// What it takes besides options; nil for nothing.
     package let operand: OperandSpecification?
+    /// The options of this verb alone.
     package let options: [OptionSpecification]
 
     package init(
@@ -72,8 +80,11 @@ package struct VerbSpecification: Hashable, Sendable {
 
 /// A program's whole command line.
 package struct CommandTable: Sendable {
+    /// The program's name.
     package let program: String
+    /// What the program is for, in one line.
     package let summary: Text
+    /// The verbs, in the order of the help page.
     package let verbs: [VerbSpecification]
     /// Options every verb takes.
     package let common: [OptionSpecification]

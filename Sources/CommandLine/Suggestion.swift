@@ -12,7 +12,7 @@ package func nearest(_ typed: String, among words: [String]) -> String? {
 }
 
 /// The optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours, one each.
-func editDistance(_ left: String, _ right: String) -> Int {
+package func editDistance(_ left: String, _ right: String) -> Int {
     let left = Array(left)
     let right = Array(right)
     var beforePrevious: [Int] = []

@@ -10,8 +10,6 @@ package enum CommandProtocol {
     package static let frameLimit = 65_536
     /// Connections the worker serves at one time.
     package static let clientLimit = 64
-    /// The directory of the socket unless told otherwise.
-    package static let defaultRunDirectory = "/run/trocket"
     /// The socket's name in that directory.
     package static let socketName = "command.sock"
     /// The socket's path unless told otherwise.

@@ -26,6 +26,8 @@ package struct FailureCode: RawRepresentable, Hashable, Sendable {
     package static let busy = FailureCode("busy")
     /// All places of the socket are taken.
     package static let tooManyClients = FailureCode("too-many-clients")
+    /// The tunnel does not wait for a confirmation.
+    package static let nothingToConfirm = FailureCode("nothing-to-confirm")
     /// There is no tunnel to confirm.
     package static let notConnected = FailureCode("not-connected")
     /// The worker is ending.

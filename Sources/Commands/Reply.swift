@@ -6,6 +6,7 @@ package import JSON
 package struct Reply: Hashable, Sendable {
     /// The request's number; nil when the request was so broken that it had none.
     package let id: Int?
+    /// The answer's object, or why there is none.
     package let outcome: Result<JSON, Failure>
 
     /// A good answer.
@@ -35,6 +36,7 @@ package struct StateEvent: Hashable, Sendable {
     package let token: Int
     /// States passed over since the event before, because the reader was slow.
     package let dropped: Int
+    /// The newest state.
     package let status: StatusReport
 
     package init(token: Int, dropped: Int, status: StatusReport) {
@@ -117,6 +119,7 @@ package struct DisconnectReport: Hashable, Sendable {
 
     package init(repaired: [String]) { self.repaired = repaired }
 
+    /// `{"repaired": […]}`.
     package var json: JSON { ["repaired": .strings(repaired)] }
 
     package init(json: JSON) { repaired = json["repaired"].listed.compactMap(\.string) }

@@ -53,7 +53,9 @@ package enum Call: Hashable, Sendable {
 
 /// A call with the number its answer will carry.
 package struct Request: Hashable, Sendable {
+    /// The number its answer will carry.
     package let id: Int
+    /// What is asked for.
     package let call: Call
 
     package init(id: Int, _ call: Call) {

@@ -31,6 +31,7 @@ package enum DataPath: String, Hashable, Sendable {
 
 /// The engine's process.
 package struct EngineReport: Hashable, Sendable {
+    /// The process id on the host.
     package var pid: Int
     /// Times it was started again since the connect.
     package var restarts: Int
@@ -56,7 +57,9 @@ package struct APIReport: Hashable, Sendable {
 
 /// Both sides of the tunnel as lines of text, in the words of `ip` and `nft`.
 package struct NetworkListing: Hashable, Sendable {
+    /// Links, rules, routes and the guard on the host.
     package var host: [String]
+    /// The same inside the engine's sandbox.
     package var sandbox: [String]
 
     package init(host: [String], sandbox: [String]) {
@@ -67,6 +70,7 @@ package struct NetworkListing: Hashable, Sendable {
 
 /// The answer to `status` and to `connect`, and what `subscribe` sends.
 package struct StatusReport: Hashable, Sendable {
+    /// The state of the tunnel.
     package var state: TunnelState
     /// How far; nil when there is nothing under way.
     package var stage: ConnectStage?
@@ -78,13 +82,17 @@ package struct StatusReport: Hashable, Sendable {
     package var mine = false
     /// Since when the state holds, in seconds since 1970.
     package var since: Int?
+    /// Whether a crash lets nothing out; without a tunnel, as the asking user left it.
     package var killSwitch = false
     /// When the connection is undone unless confirmed, in seconds since 1970.
     package var confirmBy: Int?
+    /// The engine's process; nil when none runs.
     package var engine: EngineReport?
+    /// The engine's control API; nil for those it is not for.
     package var api: APIReport?
     /// Whether link, routes, rules and guard were read back as wanted at the last look.
     package var verified = false
+    /// Which way traffic takes.
     package var dataPath: DataPath = .redirect
     /// How names are kept inside the tunnel; an object whose members the worker defines: `{"method", "secured", "detail"}`.
     package var dns: JSON = [:]
@@ -92,6 +100,7 @@ package struct StatusReport: Hashable, Sendable {
     package var notCovered: [String] = []
     /// Other clients seen on the host, as one line each.
     package var otherClients: [String] = []
+    /// Both sides as text, when asked for.
     package var network: NetworkListing?
 
     package init(state: TunnelState) { self.state = state }

@@ -7,7 +7,9 @@ package import Transfer
 
 /// The surroundings of one run of the program.
 package final class Context {
+    /// Where results and messages go.
     package let output: Output
+    /// The language of messages.
     package var language: Language { output.language }
     /// Looks up an environment variable.
     package let variable: (String) -> String?
@@ -19,6 +21,8 @@ package final class Context {
     package let stateDirectoryIsGiven: Bool
     /// The worker's socket.
     package let socket: String
+    /// True once the user has pressed Ctrl-C, in a verb that takes it by itself.
+    package var isInterrupted: () -> Bool = { false }
     /// The HTTP client all of a verb's transfers share.
     package private(set) lazy var client = HTTPClient()
 

@@ -28,6 +28,7 @@ struct Examination {
         }
         ruleSets(hello)
         kernel()
+        uplink()
         resolvers()
     }
 
@@ -198,6 +199,14 @@ struct Examination {
             report(Check("nftables", .ok, Messages.netfilterUsable))
         } else {
             report(Check("nftables", .warning, Messages.netfilterMissing, remedy: Messages.netfilterRemedy))
+        }
+    }
+
+    private func uplink() {
+        switch DefaultRoute.isThere {
+        case true?: report(Check("uplink", .ok, Messages.networkThere))
+        case false?: report(Check("uplink", .failed, Messages.noNetwork, remedy: Messages.noNetworkRemedy))
+        case nil: break
         }
     }
 

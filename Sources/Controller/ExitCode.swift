@@ -19,4 +19,6 @@ package enum ExitCode: Int32, Sendable {
     case notPermitted = 77
     /// EX_CONFIG: broken state or configuration.
     case broken = 78
+    /// Ctrl-C: 128 and the number of SIGINT, as shells count.
+    case interrupted = 130
 }

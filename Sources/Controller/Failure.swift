@@ -7,6 +7,7 @@ package import Messages
 package struct Failure: Error, Hashable, Sendable {
     /// Stable, in kebab case: `worker-not-running`.
     package let code: String
+    /// The program's exit status.
     package let exit: ExitCode
     /// One sentence. Never holds a secret.
     package let message: Text
@@ -24,6 +25,11 @@ package struct Failure: Error, Hashable, Sendable {
         self.message = message
         self.remedy = remedy
         details = JSONObject(more)
+    }
+
+    /// Ctrl-C.
+    static func interrupted(_ message: Text) -> Failure {
+        Failure("interrupted", .interrupted, message, remedy: Messages.interruptedRemedy)
     }
 
     /// The same with one more member of the JSON error object.

@@ -50,24 +50,29 @@ struct ImportPage {
     }
 
     private func headline(_ language: Language) -> String {
-        let title = outcome.title.map { " \($0)" } ?? ""
-        let count = outcome.lines.count
+        let title = outcome.title.map { " " + DisplayWidth.cut($0, to: Table.widestName) } ?? ""
+        let count = Text.count(outcome.lines.count, "条线路", "line").english
         let text =
             isTrial
             ? Text(
-                "可以导入\(title)：\(count) 条线路（没有改动任何文件）。", "Can be imported\(title): \(count) lines (nothing was changed)."
+                "可以导入\(title)：\(outcome.lines.count) 条线路（没有改动任何文件）。",
+                "Can be imported\(title): \(count) (nothing was changed)."
             )
-            : Text("已导入\(title)：\(count) 条线路。", "Imported\(title): \(count) lines.")
+            : Text("已导入\(title)：\(outcome.lines.count) 条线路。", "Imported\(title): \(count).")
         return text(language)
     }
 
     private func droppedLines(_ language: Language) -> [String] {
         guard !outcome.dropped.isEmpty else { return [] }
         var lines = [
-            Text("不可用的线路 \(outcome.dropped.count) 条：", "\(outcome.dropped.count) lines cannot be used:")(language)
+            Text(
+                "不可用的线路 \(outcome.dropped.count) 条：",
+                Text.count(outcome.dropped.count, "", "line").english + " cannot be used:")(language)
         ]
         for (reason, dropped) in Self.grouped(outcome.dropped, by: \.reason.rawValue) {
-            lines.append("  " + Self.reason(reason)(language) + ": " + Self.list(dropped.map(\.name), language))
+            lines.append(
+                "  " + Self.reason(reason)(language) + Text("：", ": ")(language)
+                    + Self.list(dropped.map(\.name), language))
         }
         return lines
     }
@@ -75,13 +80,16 @@ struct ImportPage {
     private func noticeLines(_ language: Language) -> [String] {
         Self.grouped(outcome.notices, by: \.code.rawValue).map { code, notices in
             let text = Self.notice(code)
-            return Text("\(notices.count) 条线路：", "\(notices.count) lines: ")(language) + text(language)
+            return (Text.count(notices.count, "条线路", "line") + Text("：", ": "))(language) + text(language)
         }
     }
 
     private func changeLines(_ language: Language) -> [String] {
         guard !outcome.changes.isEmpty else { return [] }
-        var lines = [Text("改动 \(outcome.changes.count) 处：", "\(outcome.changes.count) changes:")(language)]
+        var lines = [
+            Text("改动 \(outcome.changes.count) 处：", Text.count(outcome.changes.count, "", "change").english + ":")(
+                language)
+        ]
         for change in outcome.changes.prefix(Self.most) {
             lines.append("  \(change.place): \(change.what) (\(change.reason))")
         }
@@ -95,7 +103,7 @@ struct ImportPage {
     private func ruleSetLines(_ language: Language) -> [String] {
         guard !outcome.ruleSets.isEmpty else { return [] }
         let rows = outcome.ruleSets.map { Self.row($0, language) }
-        return [Text("规则集：", "Rule-sets:")(language)] + Figures.table(rows, right: [2]).map { "  " + $0 }
+        return [Text("规则集：", "Rule-sets:")(language)] + Table.lines(rows, right: [2]).map { "  " + $0 }
     }
 
     /// A rule-set as a row: tag, state, size, remark.
@@ -116,7 +124,8 @@ struct ImportPage {
         }
         return Text(
             "\(agent.agent)：\(agent.lines) 条线路，新增 \(agent.added) 条（\(Figures.bytes(agent.bytes))）",
-            "\(agent.agent): \(agent.lines) lines, \(agent.added) added (\(Figures.bytes(agent.bytes)))")
+            "\(agent.agent): \(Text.count(agent.lines, "", "line").english), \(agent.added) added (\(Figures.bytes(agent.bytes)))"
+        )
     }
 
     private static func text(_ warning: ImportWarning) -> Text {

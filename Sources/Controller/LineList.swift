@@ -86,20 +86,21 @@ struct LineList {
         if usesAuto { output.result(Text("选择：auto（自动选最快的线路）", "Selected: auto (the fastest line)")) }
         let rows = entries.map { entry in
             [
-                entry.isSelected ? "*" : " ", entry.number.map(String.init) ?? "", entry.name, entry.type ?? "",
+                entry.isSelected ? "*" : " ", entry.number.map(String.init) ?? "",
+                DisplayWidth.cut(entry.name, to: Table.widestName), entry.type ?? "",
                 entry.multiplier.map { "×" + Self.text($0) } ?? "", Self.text(entry.latency)(output.language),
             ]
         }
-        for row in Figures.table(rows, right: [1, 5]) { output.result(row) }
+        for row in Table.lines(rows, right: [1, 5]) { output.result(row) }
         guard !dropped.isEmpty else { return }
         output.result(Text("不可用的线路：", "Lines that cannot be used:"))
         let unusable = dropped.map { entry in
             [
-                " ", entry.name, entry.type ?? "",
+                " ", DisplayWidth.cut(entry.name, to: Table.widestName), entry.type ?? "",
                 ImportPage.reason(entry.reason ?? "")(output.language) + (entry.detail.map { " (\($0))" } ?? ""),
             ]
         }
-        for row in Figures.table(unusable) { output.result(row) }
+        for row in Table.lines(unusable) { output.result(row) }
     }
 
     private static func text(_ multiplier: Double) -> String {

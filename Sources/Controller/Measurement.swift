@@ -25,6 +25,7 @@ package final class Measurement {
         var ended: (at: Moment, error: TransferError?)?
     }
 
+    /// The lines being measured; outcomes are by their place here.
     package let lines: [StoredLine]
     /// `throw-away engine` or `running engine`, as it is remembered with each result.
     package let via: String

@@ -6,6 +6,7 @@ package import Messages
 
 /// The two streams of the program. A class, so that every part of a verb writes in order.
 package final class Output {
+    /// The language of messages.
     package let language: Language
     /// Results are JSON objects.
     package let json: Bool
@@ -15,18 +16,20 @@ package final class Output {
     package let isWatched: Bool
     /// Columns of the terminal on standard output; 80 without one.
     package let columns: Int
-    private let writeOutput: (String) -> Void
+    private let writeOutput: (String) throws -> Void
     private let writeError: (String) -> Void
     private var progressWidth = 0
     private var pending: Text?
     private let started = Moment.now
+    /// Why standard output takes no more; nil while it does. Nothing further is written there, and the verb cannot succeed.
+    package private(set) var lost: (any Error)?
 
     /// - Parameters:
     ///   - writeOutput: takes what goes to standard output; tests collect it.
     ///   - writeError: takes what goes to standard error.
     package init(
         language: Language, json: Bool, quiet: Bool, isWatched: Bool, columns: Int,
-        writeOutput: @escaping (String) -> Void, writeError: @escaping (String) -> Void
+        writeOutput: @escaping (String) throws -> Void, writeError: @escaping (String) -> Void
     ) {
         self.language = language
         self.json = json
@@ -39,8 +42,7 @@ package final class Output {
 
     /// Writes a line of the result.
     package func result(_ line: String) {
-        clearProgress()
-        writeOutput(line + "\n")
+        raw(line + "\n")
     }
 
     /// Writes a line of the result in the user's language.
@@ -49,7 +51,8 @@ package final class Output {
     /// Writes bytes of the result as they are, such as a log.
     package func raw(_ text: String) {
         clearProgress()
-        writeOutput(text)
+        guard lost == nil else { return }
+        do { try writeOutput(text) } catch { lost = error }
     }
 
     /// Writes the result object: indented for a whole result, in one line for an item of a stream.
@@ -86,6 +89,13 @@ package final class Output {
         guard progressWidth > 0 else { return }
         writeError("\r" + String(repeating: " ", count: progressWidth) + "\r")
         progressWidth = 0
+    }
+
+    /// Says on standard error that the result did not arrive. A reader that went away, such as `head`, needs no telling.
+    func reportLoss() {
+        guard let error = lost as? SystemCallError, error.errno != .brokenPipe else { return }
+        clearProgress()
+        writeError("trocket: " + Messages.outputLost(error.errno.description)(language) + "\n")
     }
 
     /// Writes a failure: as JSON to standard output with `--json`, else in two lines to standard error.

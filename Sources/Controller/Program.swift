@@ -24,16 +24,27 @@ package enum Program {
         let output = Output(
             language: Language(environment: Surroundings.variable), json: words.contains("--json"),
             quiet: words.contains("--quiet"), isWatched: Surroundings.isTerminal(2),
-            columns: Surroundings.columns(of: 1) ?? 80, writeOutput: writeStandardOutput,
+            columns: Surroundings.columns(of: 1) ?? 80, writeOutput: { try writeStandardOutput($0) },
             writeError: writeStandardError)
         return run(words, output: output, prepare: Sudo.prepare)
     }
 
     /// Runs one command line.
-    /// - Parameter prepare: called with the verb's name before anything is looked at.
+    /// - Parameter prepare: called with the command once its words and values are known to be right.
     package static func run(
-        _ words: [String], output: Output, prepare: (String?) throws -> Void = { _ in }
+        _ words: [String], output: Output, prepare: (ParsedCommand, Output) throws -> Void = { _, _ in }
     ) -> ExitCode {
+        let exit = perform(words, output, prepare)
+        guard output.lost != nil else { return exit }
+        output.reportLoss()
+        return exit == .done ? .failed : exit
+    }
+
+    private static func perform(
+        _ words: [String], _ output: Output, _ prepare: (ParsedCommand, Output) throws -> Void
+    ) -> ExitCode {
+        // `help VERB` is `VERB --help`.
+        let words = words.first == "help" ? Array(words.dropFirst()) + ["--help"] : words
         let command: ParsedCommand
         do throws(UsageProblem) { command = try table.parse(words) } catch {
             return report(error, to: output)
@@ -48,7 +59,10 @@ package enum Program {
                     ?? table.help(language: output.language, width: output.columns))
             return .done
         }
-        do { try prepare(command.verb?.name) } catch {
+        do throws(UsageError) { try check(command) } catch {
+            return report(UsageProblem(error, verb: command.verb), to: output)
+        }
+        do { try prepare(command, output) } catch {
             let failure = Failure(describing: error)
             output.failure(failure)
             return failure.exit
@@ -56,10 +70,21 @@ package enum Program {
         return run(command, Context(output: output, stateDirectory: command.value("state-dir")))
     }
 
+    private static func verb(of command: ParsedCommand) -> Verb? {
+        Verb.all.first { $0.specification == command.verb }
+    }
+
+    private static func check(_ command: ParsedCommand) throws(UsageError) {
+        if let path = command.value("state-dir"), path.isEmpty {
+            throw .badValue(option: "state-dir", value: path, expected: "DIR")
+        }
+        try verb(of: command)?.check(command)
+    }
+
     private static func run(_ command: ParsedCommand, _ context: Context) -> ExitCode {
         let name = command.verb?.name ?? ""
         do {
-            guard let verb = Verb.all.first(where: { $0.specification == command.verb }) else {
+            guard let verb = verb(of: command) else {
                 return try Overview.run(context)
             }
             let exit = try verb.run(context, command)

@@ -4,6 +4,7 @@ package import Commands
 package import JSON
 import Linux
 import Messages
+import Store
 import Transfer
 
 /// What the last proof found, and of which connection.
@@ -17,6 +18,7 @@ package struct Proof: Hashable, Sendable {
     /// What the proof stands for: this connection, this engine, this line, this mode. Another one needs a new proof.
     package var subject: String
 
+    /// Whether the request was answered.
     package var isGood: Bool { error == nil }
 
     /// `{"ok", "ms", "at", "error"}`.
@@ -53,6 +55,7 @@ package struct Proof: Hashable, Sendable {
             while answer == nil {
                 client.wait(milliseconds: 250)
                 context.output.tick()
+                guard !context.isInterrupted() else { return proof }
             }
             guard let response = try answer?.get() else { return proof }
             if response.status < 400 { proof.milliseconds = response.milliseconds } else { proof.error = "http" }
@@ -83,7 +86,7 @@ package struct Proof: Hashable, Sendable {
 }
 
 extension Proof {
-    private static let file = "proof.json"
+    private static let file = StateDirectory.proofFile
 
     /// Remembers it. A state directory that cannot be written costs a new proof next time and nothing else.
     func save(_ context: Context) {

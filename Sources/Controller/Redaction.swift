@@ -1,18 +1,12 @@
 // Taking secrets out of texts that leave the machine.
 
+import Importing
 package import JSON
 package import Store
 
 /// Replaces what identifies a user or opens a line: links, passwords, identifiers, names of lines and servers, addresses.
 package struct Redaction {
     private var names: [(secret: String, shown: String)] = []
-
-    /// The keys of an engine's configuration whose values are never shown.
-    private static let secretKeys: Set<String> = [
-        "password", "uuid", "username", "user", "psk", "private_key", "pre_shared_key", "token", "auth", "auth_str",
-        "obfs", "secret", "public_key", "short_id", "key", "path", "host", "server_name", "headers", "idle_session",
-        "private_key_passphrase", "client_version", "plugin_opts", "reserved", "access_token", "Host",
-    ]
 
     /// - Parameters:
     ///   - state: names, servers and the link.
@@ -35,19 +29,7 @@ package struct Redaction {
             if let host { add(host, "<provider>") }
         }
         if let title = state.subscription?.title { add(title, "<title>") }
-        func walk(_ value: JSON, secret: Bool) {
-            switch value {
-            case .string(let text): if secret { add(text, "<secret>") }
-            case .array(let items): items.forEach { walk($0, secret: secret) }
-            case .object(let object):
-                for member in object.members {
-                    if member.key == "server", let name = member.value.string { add(name, "<server>") }
-                    walk(member.value, secret: secret || Self.secretKeys.contains(member.key))
-                }
-            default: break
-            }
-        }
-        for part in ["outbounds", "endpoints"] { walk(profile?[part] ?? .null, secret: false) }
+        for secret in profile.map(ProfileRedaction.secrets) ?? [] { add(secret, "<secret>") }
         // The longest first, so that a name that holds another is replaced whole.
         names = found.map { ($0.key, $0.value) }.sorted { ($0.0.utf8.count, $0.0) > ($1.0.utf8.count, $1.0) }
     }

@@ -5,6 +5,7 @@ package import EngineControl
 package import JSON
 import Linux
 package import Messages
+import Notation
 import Profiles
 package import Store
 
@@ -19,13 +20,17 @@ package struct Standing {
         case always(Int)
     }
 
+    /// The worker's word.
     package var status: StatusReport
     /// nil when the engine does not run or is not ours.
     package var engine: EngineSnapshot?
+    /// The tunnel is ours and its engine does not answer.
+    package private(set) var isSilent = false
     /// The last proof of this very connection, line and mode; nil without one.
     package var proof: Proof?
     /// Known only while watching.
     package var rate: TrafficRate?
+    /// What the state directory remembers.
     package var state: State
 
     /// Looks at everything. Without a proof this takes a few milliseconds.
@@ -33,7 +38,9 @@ package struct Standing {
         status = tunnel.status
         // A damaged state is the business of the verbs that need it; the connection can be looked at without.
         state = (try? context.state().load()) ?? State()
-        engine = try? tunnel.api?.snapshot(selector: ProfileTag.proxy, automatic: ProfileTag.auto)
+        do throws(EngineFailure) {
+            engine = try tunnel.api?.snapshot(selector: ProfileTag.proxy, automatic: ProfileTag.auto)
+        } catch { isSilent = true }
         guard status.state == .connected, let engine else { return }
         let subject = Proof.subject(status, line: engine.selected, mode: engine.mode)
         let last = Proof.load(context)
@@ -63,12 +70,19 @@ package struct Standing {
 
     /// The line as a person reads it.
     var lineText: Text {
-        line == ProfileTag.auto ? Messages.automatic(automatic) : Text(verbatim: line ?? "")
+        line == ProfileTag.auto
+            ? Messages.automatic(automatic.map { DisplayWidth.cut($0, to: Table.widestName) })
+            : Text(verbatim: DisplayWidth.cut(line ?? "", to: Table.widestName))
     }
 
     /// What is wrong: in the worker's words, else a line that does not answer.
     package var reason: Failure? {
         if let reason = status.reason { return Failure.worker(reason) }
+        if isSilent {
+            return Failure(
+                "engine-not-answering", .unavailable, Messages.engineNotAnswering,
+                remedy: Messages.engineNotAnsweringRemedy)
+        }
         guard let error = proof?.error else { return nil }
         return Failure.lineNotAnswering(lineText, error)
     }
@@ -82,7 +96,7 @@ extension Failure {
         Failure(
             "line-not-answering", .failed,
             Messages.lineNotAnswering(line, Messages.delayErrors[error] ?? Text(verbatim: error)),
-            remedy: Messages.lineNotAnsweringRemedy)
+            remedy: DefaultRoute.isThere == false ? Messages.noNetworkRemedy : Messages.lineNotAnsweringRemedy)
     }
 }
 
@@ -164,7 +178,7 @@ extension Standing {
         if status.state == .connected, status.mine || engine != nil {
             rows.append((Messages.proofLabel, proofText(now)))
         }
-        rows.append((Messages.killSwitchLabel, status.killSwitch ? Messages.on : Messages.off))
+        rows.append((Messages.killSwitchLabel, killSwitchText))
         if let engine {
             var traffic = Messages.traffic(Figures.bytes(engine.traffic.upload), Figures.bytes(engine.traffic.download))
             if let rate { traffic = traffic + Messages.rates(Figures.bytes(rate.up), Figures.bytes(rate.down)) }
@@ -179,7 +193,13 @@ extension Standing {
             rows.append((position == 0 ? Messages.noticeLabel : Text("", ""), notice.text))
         }
         rows += status.otherClients.map { (Messages.othersLabel, Text(verbatim: $0)) }
-        return Figures.table(rows.map { [$0.0(language), $0.1(language)] }) + listing(language)
+        return Table.lines(rows.map { [$0.0(language), $0.1(language)] }) + listing(language)
+    }
+
+    /// Without a tunnel the worker tells what it remembers for the next one.
+    private var killSwitchText: Text {
+        guard status.state == .disconnected else { return status.killSwitch ? Messages.on : Messages.off }
+        return status.killSwitch ? Messages.onAtTheNextConnect : Messages.off
     }
 
     private func proofText(_ now: Int) -> Text {

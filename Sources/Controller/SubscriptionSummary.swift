@@ -2,6 +2,7 @@
 
 import Linux
 import Messages
+import Notation
 import Store
 
 /// Sentences about the stored subscription.
@@ -9,9 +10,9 @@ enum SubscriptionSummary {
     /// Title and age, quota.
     static func texts(_ record: SubscriptionRecord) -> [Text] {
         let age = Figures.duration(seconds: Int(wallClock()) - record.fetchedAt)
-        let title = record.title ?? ""
+        let title = record.title.map { " " + DisplayWidth.cut($0, to: Table.widestName) } ?? ""
         var texts = [
-            Text("订阅 \(title)", "Subscription \(title)") + Text("（更新于", " (updated ") + age + Text("前）", " ago)")
+            Text("订阅\(title)", "Subscription\(title)") + Text("（更新于 ", " (updated ") + age + Text("前）", " ago)")
         ]
         if let quota = record.quota { texts.append(text(quota)) }
         return texts

@@ -1,5 +1,6 @@
 // Run by sudo: start the service if need be, then go on as the user who typed the command.
 
+import CommandLine
 import Linux
 import Messages
 
@@ -10,11 +11,17 @@ enum Sudo {
 
     /// Starts the worker beside this program when root connects and no worker answers; then gives up root when sudo says who
     /// the user is, so that the subscription, the tunnel and every byte read belong to that user.
-    static func prepare(_ verb: String?) throws {
+    static func prepare(_ command: ParsedCommand, _ output: Output) throws {
         guard Surroundings.user == 0 else { return }
         let user = Surroundings.variable("SUDO_UID").flatMap(UInt32.init) ?? 0
         let socket = Context.socketPath(Surroundings.variable)
-        if verb == "connect", !answers(socket) { try startWorker(socket, user) }
+        let verb = command.verb?.name
+        if verb == "connect", !answers(socket) {
+            // A service for a connect that cannot work would only be left behind.
+            _ = try Connecting.wanted(
+                command, Context(output: output, user: user, stateDirectory: command.value("state-dir")))
+            try startWorker(socket, user)
+        }
         // Repairing is root's business too: a tunnel of anyone may have to go.
         guard user != 0, verb != "disconnect" else { return }
         let group = Surroundings.variable("SUDO_GID").flatMap(UInt32.init) ?? user

@@ -7,6 +7,7 @@ package import Store
 
 /// What the worker said, with the way to the engine.
 package struct Tunnel {
+    /// The worker's word.
     package let status: StatusReport
     /// The engine's control API; nil when it does not run or belongs to somebody else.
     package let api: EngineAPI?

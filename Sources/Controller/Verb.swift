@@ -4,14 +4,20 @@ package import CommandLine
 
 /// A verb and its body.
 package struct Verb: Sendable {
+    /// Its name, operands, options and help.
     package let specification: VerbSpecification
+    /// Refuses values the verb cannot take, before anything is looked at or started.
+    package let check: @Sendable (ParsedCommand) throws(UsageError) -> Void
     /// Does it. Throws `Failure`, or any error `Failure(describing:)` knows, or `UsageError`.
     package let run: @Sendable (Context, ParsedCommand) throws -> ExitCode
 
     package init(
-        _ specification: VerbSpecification, run: @escaping @Sendable (Context, ParsedCommand) throws -> ExitCode
+        _ specification: VerbSpecification,
+        check: @escaping @Sendable (ParsedCommand) throws(UsageError) -> Void = { _ in },
+        run: @escaping @Sendable (Context, ParsedCommand) throws -> ExitCode
     ) {
         self.specification = specification
+        self.check = check
         self.run = run
     }
 

@@ -15,8 +15,8 @@ package final class WorkerClient {
     /// Takes the events of a subscription.
     package var onEvent: (StateEvent) -> Void = { _ in }
 
-    /// Called four times a second while an answer is waited for.
-    package var onIdle: () -> Void = {}
+    /// Called four times a second while an answer is waited for; what it throws ends the waiting.
+    package var onIdle: () throws -> Void = {}
 
     /// The socket, to be waited on together with others; call `readEvents()` when it is readable.
     package var descriptor: Int32 { socket.number }
@@ -115,7 +115,7 @@ package final class WorkerClient {
             let ready = wait(for: [(socket.number, .readable)], milliseconds: min(left, 250))
             guard !ready[0].isEmpty else {
                 if left <= 250 { return nil }
-                onIdle()
+                try onIdle()
                 continue
             }
             guard let message = try UnixSocket.receive(socket.number) else { continue }

@@ -74,7 +74,7 @@ extension Dashboard {
         }
         if connection.isOn, !connection.isMine { row.add(" · " + Words.otherUser(language), Style(.fair)) }
         if let since = connection.since, connection.isOn {
-            addRight(Figures.duration(now - since), Style(bold: true), to: &row, inner)
+            addRight(Figures.clock(now - since), Style(bold: true), to: &row, inner)
         }
         return row
     }
@@ -103,7 +103,7 @@ extension Dashboard {
             // The name is the longest thing here: it gives way to the badge and the figure beside it.
             let badge = badgeText(line)
             let figure = latencyText(line).text
-            let tail = (badge.isEmpty ? 0 : CellWidth.of(badge) + 1) + CellWidth.of(figure) + 1
+            let tail = (badge.isEmpty ? 0 : DisplayWidth.cells(badge) + 1) + DisplayWidth.cells(figure) + 1
             let name = TerminalText.settle(displayName(line), glyphs)
             row.add(TerminalText.cut(name, to: max(4, row.room - tail), glyphs), Style(bold: true))
             if !badge.isEmpty { row.add(" " + badge, Style(.accent)) }
@@ -120,7 +120,7 @@ extension Dashboard {
         let totals =
             "\(arrow(down: true)) \(Figures.bytes(traffic.downTotal)) \(arrow(down: false)) \(Figures.bytes(traffic.upTotal))"
         let totalText = Words.total(language) + " " + totals
-        let totalWidth = CellWidth.of(TerminalText.settle(totalText, glyphs))
+        let totalWidth = DisplayWidth.cells(TerminalText.settle(totalText, glyphs))
         let showsTotal = inner >= 56
         let graph = max(0, min(40, (inner - (showsTotal ? totalWidth + 2 : 0)) / 2 - 15))
         for down in [true, false] {
@@ -184,7 +184,7 @@ extension Dashboard {
 
     /// Puts a text at the right end of a row when there is room.
     private func addRight(_ text: String, _ style: Style, to row: inout Row, _ inner: Int) {
-        let width = CellWidth.of(TerminalText.settle(text, glyphs))
+        let width = DisplayWidth.cells(TerminalText.settle(text, glyphs))
         guard row.width + width + 1 <= inner else { return }
         row.pad(to: inner - width)
         row.add(text, style)

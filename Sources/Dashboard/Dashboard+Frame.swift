@@ -123,7 +123,7 @@ extension Dashboard {
         var used = 1
         for label in labels {
             let text = TerminalText.settle(label.name + " " + label.meaning(language), glyphs)
-            let width = CellWidth.of(text)
+            let width = DisplayWidth.cells(text)
             if used + width > columns {
                 if result.count == rows { return nil }
                 result.append([])

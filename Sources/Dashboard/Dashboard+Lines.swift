@@ -9,7 +9,7 @@ extension Dashboard {
         cursor.setHeight(rows - 1)
         frame.rows.append(listHeading(frame.size))
         if isFiltering {
-            let before = CellWidth.of(TerminalText.settle(filterText, glyphs))
+            let before = DisplayWidth.cells(TerminalText.settle(filterText, glyphs))
             frame.cursor = (frame.rows.count - 1, min(frame.size.columns - 1, before))
         }
         if shown.isEmpty {

@@ -19,7 +19,7 @@ extension Dashboard {
     mutating func drawHelp(_ frame: inout Frame, rows: Int) {
         // The widest name of keys sets the column.
         let settled = Words.helpRows.map { TerminalText.settle($0.keys(language), glyphs) }
-        let field = (settled.map { CellWidth.of($0) }.max() ?? 0) + 2
+        let field = (settled.map { DisplayWidth.cells($0) }.max() ?? 0) + 2
         var lines: [(keys: String, text: String)] = []
         for (number, entry) in Words.helpRows.enumerated() {
             let text = TerminalText.settle(entry.meaning(language), glyphs)

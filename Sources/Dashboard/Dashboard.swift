@@ -16,10 +16,15 @@ package struct Dashboard: Sendable {
 
     /// What is told from outside. Use `update` where the lines change, so that the cursor stays on its line.
     package internal(set) var snapshot = Snapshot()
+    /// The language of every word.
     package let language: Language
+    /// What the terminal can draw.
     package let glyphs: Glyphs
+    /// The panel in view.
     package internal(set) var panel = Panel.lines
+    /// The text names of lines must hold; empty for all.
     package internal(set) var filter = ""
+    /// The order of lines.
     package internal(set) var sort = Sort.order
 
     var isFiltering = false

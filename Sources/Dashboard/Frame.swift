@@ -1,8 +1,12 @@
 // What a screen shows: rows of styled text, where the cursor stands, and what a click on a place means.
 
+import Messages
+
 /// Rows and columns of a terminal.
 package struct Size: Hashable, Sendable {
+    /// Cells in a row.
     package var columns: Int
+    /// Rows of cells.
     package var rows: Int
 
     package init(columns: Int, rows: Int) {
@@ -18,8 +22,11 @@ package enum Tone: UInt8, Sendable, CaseIterable {
 
 /// How a piece of text is drawn.
 package struct Style: Hashable, Sendable {
+    /// What the colour says.
     package var tone: Tone
+    /// Drawn bold.
     package var bold = false
+    /// Drawn with front and back exchanged.
     package var reversed = false
 
     package init(_ tone: Tone = .plain, bold: Bool = false, reversed: Bool = false) {
@@ -28,13 +35,17 @@ package struct Style: Hashable, Sendable {
         self.reversed = reversed
     }
 
+    /// As the terminal draws by itself.
     package static let plain = Style()
+    /// For what is less important.
     package static let faint = Style(.faint)
 }
 
 /// Text in one style; settled, so its width is known.
 package struct Span: Hashable, Sendable {
+    /// Settled text (`TerminalText.settle`).
     package let text: String
+    /// How it is drawn.
     package let style: Style
     /// Columns.
     package let width: Int
@@ -42,6 +53,7 @@ package struct Span: Hashable, Sendable {
 
 /// One row, no wider than the frame. What is right of it is blank.
 package struct Row: Hashable, Sendable {
+    /// The pieces, from the left.
     package private(set) var spans: [Span] = []
     /// Columns used so far.
     package private(set) var width = 0
@@ -61,7 +73,7 @@ package struct Row: Hashable, Sendable {
     package mutating func add(_ text: String, _ style: Style = .plain) {
         let fitted = TerminalText.cut(TerminalText.settle(text, glyphs), to: room, glyphs)
         guard !fitted.isEmpty else { return }
-        let columns = CellWidth.of(fitted)
+        let columns = DisplayWidth.cells(fitted)
         spans.append(Span(text: fitted, style: style, width: columns))
         width += columns
     }
@@ -97,15 +109,21 @@ package enum Target: Hashable, Sendable {
 
 /// A place that answers a click.
 package struct Hit: Hashable, Sendable {
+    /// The row, from 0.
     package let row: Int
+    /// The columns, from 0.
     package let columns: Range<Int>
+    /// What a click there means.
     package let target: Target
 }
 
 /// A whole screen.
 package struct Frame: Equatable, Sendable {
+    /// The size it was made for.
     package let size: Size
+    /// As many rows as the size has.
     package var rows: [Row] = []
+    /// Where a click means something.
     package var hits: [Hit] = []
     /// Where the terminal's cursor stands, when something is being typed.
     package var cursor: (row: Int, column: Int)?

@@ -18,14 +18,19 @@ package struct LineItem: Hashable, Sendable {
     /// The id of the automatic choice: the engine's pick of the fastest line.
     package static let automaticID = "auto"
 
+    /// The line's identity; `auto` for the automatic choice.
     package var id: String
+    /// The provider's name of it.
     package var name: String
     /// The protocol, such as `hysteria2`.
     package var kind: String
+    /// What a byte costs; nil when the name does not say.
     package var multiplier: Double?
     /// Why it cannot be used, in words; nil when it can.
     package var unusable: Text?
+    /// The last measurement.
     package var latency: Latency
+    /// Where the name says the line ends; nil when it does not.
     package fileprivate(set) var region: Region?
 
     package init(

@@ -1,5 +1,7 @@
 // Text made safe for a grid of cells: what terminals draw differently is replaced, the rest is cut and padded.
 
+import Messages
+
 /// What the terminal can draw.
 package struct Glyphs: Hashable, Sendable {
     /// Characters beyond ASCII arrive as they are.
@@ -23,7 +25,7 @@ package struct Glyphs: Hashable, Sendable {
 
 /// Settling, measuring, cutting and padding text for cells.
 package enum TerminalText {
-    /// A text that every terminal draws with the width `CellWidth` says.
+    /// A text that every terminal draws with the width `DisplayWidth.cells` says.
     ///
     /// Controls become spaces; format characters (bidirectional overrides among them) go; joined emoji are reduced to
     /// their first; skin tones, variation selectors, keycaps and tags go; more than four marks on a letter go.
@@ -38,13 +40,13 @@ package enum TerminalText {
     /// Cuts a settled text to at most `width` columns, ending in an ellipsis when something went.
     package static func cut(_ text: String, to width: Int, _ glyphs: Glyphs) -> String {
         if text.utf8.count <= width { return text }
-        guard CellWidth.of(text) > width else { return text }
+        guard DisplayWidth.cells(text) > width else { return text }
         guard width > 0 else { return "" }
         var kept = String.UnicodeScalarView()
         var used = 0
         var flagOpen = false
         for scalar in text.unicodeScalars {
-            let columns = CellWidth.of(scalar)
+            let columns = DisplayWidth.of(scalar)
             if used + columns > width - 1 { break }
             kept.append(scalar)
             used += columns
@@ -58,13 +60,13 @@ package enum TerminalText {
     /// A settled text with exactly `width` columns: cut, or filled with spaces on the right.
     package static func fit(_ text: String, to width: Int, _ glyphs: Glyphs) -> String {
         let text = cut(text, to: width, glyphs)
-        return text + String(repeating: " ", count: max(0, width - CellWidth.of(text)))
+        return text + String(repeating: " ", count: max(0, width - DisplayWidth.cells(text)))
     }
 
     /// As `fit`, filled on the left.
     package static func right(_ text: String, to width: Int, _ glyphs: Glyphs) -> String {
         let text = cut(text, to: width, glyphs)
-        return String(repeating: " ", count: max(0, width - CellWidth.of(text))) + text
+        return String(repeating: " ", count: max(0, width - DisplayWidth.cells(text))) + text
     }
 
     /// A settled text without its first columns; a wide character cut in two leaves a blank.
@@ -72,8 +74,8 @@ package enum TerminalText {
         guard columns > 0 else { return text }
         var left = columns
         var rest = text.unicodeScalars[...]
-        while let first = rest.first, left > 0 || CellWidth.of(first) == 0 {
-            left -= CellWidth.of(first)
+        while let first = rest.first, left > 0 || DisplayWidth.of(first) == 0 {
+            left -= DisplayWidth.of(first)
             rest.removeFirst()
         }
         return (left < 0 ? " " : "") + String(rest)
@@ -81,47 +83,7 @@ package enum TerminalText {
 
     /// Breaks a settled text into lines no wider than `width`, at spaces and between wide characters.
     package static func wrap(_ text: String, to width: Int) -> [String] {
-        var lines: [String] = []
-        for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            var line = ""
-            var used = 0
-            for piece in pieces(of: paragraph) {
-                let columns = CellWidth.of(piece)
-                if used > 0, used + CellWidth.of(trimmed(piece)) > width {
-                    lines.append(trimmed(line))
-                    line = ""
-                    used = 0
-                }
-                line += piece
-                used += columns
-            }
-            lines.append(trimmed(line))
-        }
-        return lines
-    }
-
-    private static func pieces(of text: Substring) -> [String] {
-        var pieces: [String] = []
-        var current = ""
-        var mayBreak = false
-        for character in text {
-            let isWide = CellWidth.of(String(character)) == 2
-            let closes = "，。；：、！？）》”".contains(character)
-            if !current.isEmpty, character != " ", !closes, mayBreak || isWide {
-                pieces.append(current)
-                current = ""
-            }
-            current.append(character)
-            mayBreak = character == " " || isWide
-        }
-        if !current.isEmpty { pieces.append(current) }
-        return pieces
-    }
-
-    private static func trimmed(_ text: String) -> String {
-        var text = text
-        while text.last == " " { text.removeLast() }
-        return text
+        DisplayWidth.wrapped(text, to: width, measure: DisplayWidth.cells)
     }
 
     private static func append(_ character: Character, to settled: inout String, _ glyphs: Glyphs) {
@@ -139,7 +101,7 @@ package enum TerminalText {
         } else if !glyphs.unicode {
             guard !first.isASCII else { return settled.unicodeScalars.append(first) }
             settled.append(
-                plain[first] ?? String(repeating: "?", count: kept(scalars).reduce(0) { $0 + CellWidth.of($1) }))
+                plain[first] ?? String(repeating: "?", count: kept(scalars).reduce(0) { $0 + DisplayWidth.of($1) }))
         } else {
             settled.unicodeScalars.append(contentsOf: kept(scalars))
         }
@@ -151,7 +113,7 @@ package enum TerminalText {
         for scalar in scalars {
             if scalar == "\u{200d}" { break }
             if scalar.properties.generalCategory == .format || isDecoration(scalar, after: kept.first) { continue }
-            if CellWidth.of(scalar) == 0 {
+            if DisplayWidth.of(scalar) == 0 {
                 // A mark with nothing to stand on would join the character before.
                 if kept.isEmpty || marks == 4 { continue }
                 marks += 1

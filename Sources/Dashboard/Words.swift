@@ -139,7 +139,6 @@ enum Words {
     static let notMine = Text(
         "连接属于其他用户，不能在此更改。", "The connection belongs to another user and cannot be changed here.")
     static func cannotUse(_ why: Text) -> Text { Text("不能使用：", "Cannot be used: ") + why }
-    static let noUsableLine = Text("先选一条线路。", "Choose a line first.")
     static let copied = Text("已复制到剪贴板（若终端允许）。", "Copied, where the terminal allows it.")
 
     // Keys, each as short as it can be.

@@ -140,16 +140,6 @@ package struct EngineAPI {
         startLines("/traffic", onLine: { onRate(TrafficRate($0)) }, onEnd: onEnd)
     }
 
-    /// The engine's log as it is written, until the token is cancelled or the engine ends.
-    /// - Parameter level: debug, info, warning or error.
-    package func startLog(
-        level: String, onEntry: @escaping (_ level: String, _ text: String) -> Void, onEnd: @escaping () -> Void
-    ) -> HTTPClient.Token {
-        startLines(
-            "/logs?level=\(Self.encoded(level))",
-            onLine: { onEntry($0["type"].string ?? "", $0["payload"].string ?? "") }, onEnd: onEnd)
-    }
-
     private func startLines(
         _ path: String, onLine: @escaping (JSON) -> Void, onEnd: @escaping () -> Void
     ) -> HTTPClient.Token {

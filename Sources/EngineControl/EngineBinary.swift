@@ -6,8 +6,11 @@ import Linux
 
 /// A sing-box that was found, run and understood.
 package struct EngineBinary: Hashable, Sendable {
+    /// Where it is.
     package let path: String
+    /// What it says its version is.
     package let version: EngineVersion
+    /// What it was built with.
     package let capabilities: EngineCapabilities
 
     /// Where an installation puts the engine.

@@ -7,6 +7,7 @@ import Transfer
 package struct EngineGroup: Hashable, Sendable {
     /// The member in use; nil before a urltest group has measured.
     package var now: String?
+    /// The tags it chooses among.
     package var members: [String]
 
     init(_ value: JSON) {
@@ -17,7 +18,9 @@ package struct EngineGroup: Hashable, Sendable {
 
 /// Bytes a second through the engine.
 package struct TrafficRate: Hashable, Sendable {
+    /// Bytes a second, up.
     package var up: Int
+    /// Bytes a second, down.
     package var down: Int
 
     package init(up: Int, down: Int) {
@@ -30,6 +33,7 @@ package struct TrafficRate: Hashable, Sendable {
 
 /// One live connection.
 package struct EngineConnection: Hashable, Sendable {
+    /// The engine's id of it.
     package var id: String
     /// `tcp` or `udp`.
     package var network: String
@@ -72,6 +76,7 @@ package struct EngineConnection: Hashable, Sendable {
 
 /// The live connections and the totals since the engine's start.
 package struct ConnectionList: Hashable, Sendable {
+    /// Those that are open.
     package var connections: [EngineConnection]
     /// Bytes.
     package var upload: Int
@@ -90,9 +95,11 @@ package struct ConnectionList: Hashable, Sendable {
 
 /// Everything `status` shows of the engine.
 package struct EngineSnapshot: Hashable, Sendable {
+    /// The engine's version as text.
     package var version: String
     /// `Rule` or `Global`.
     package var mode: String
+    /// Totals, memory and open connections.
     package var traffic: ConnectionList
     /// The selector's member in use: a line's tag or the urltest group's.
     package var selected: String?

@@ -4,8 +4,11 @@ import ImportReport
 
 /// A release such as `1.14.2` or `1.15.0-alpha.3`.
 package struct EngineVersion: Hashable, Sendable, Comparable, CustomStringConvertible {
+    /// The 1 of 1.14.2.
     package let major: Int
+    /// The 14 of 1.14.2.
     package let minor: Int
+    /// The 2 of 1.14.2.
     package let patch: Int
     /// What follows the numbers after a dash, such as `alpha.3`; empty for a release.
     package let suffix: String

@@ -3,6 +3,7 @@
 package import JSON
 import EngineProcess
 import Linux
+import Notation
 package import Transfer
 
 /// What the throw-away engine's configuration must hold so that we can reach it and nobody else can.
@@ -18,7 +19,9 @@ package struct EngineAccess: Hashable, Sendable {
 /// A running engine of our own. It has no TUN, no privilege, Landlock, a nearly empty environment, its configuration from a
 /// descriptor, and dies with this process (PR_SET_PDEATHSIG) at the latest.
 package final class ThrowawayEngine {
+    /// Where its API is, and the secret.
     package let access: EngineAccess
+    /// Its API.
     package let api: EngineAPI
     private let child: ChildProcess
     private let log: Int32

@@ -7,6 +7,7 @@ internal import EngineProcess
 internal import JSON
 package import Linux
 internal import NetworkPlan
+import Notation
 internal import TunnelHost
 
 /// Where the engine host finds things; fixed before any privilege was dropped.

@@ -15,6 +15,7 @@ package struct EngineStart: Hashable, Sendable {
     package var addresses: LinkAddresses
     /// Whether nft redirects inside the sandbox; else all goes by the TUN.
     package var redirects: Bool
+    /// Whether the sandbox gets IPv6.
     package var hasIPv6: Bool
 
     package init(generation: Int, owner: UInt32, addresses: LinkAddresses, redirects: Bool, hasIPv6: Bool) {
@@ -42,6 +43,7 @@ package enum HostCall: Hashable, Sendable {
     /// Send a descriptor of the engine's log.
     case log
 
+    /// The object on the wire.
     package var json: JSON {
         switch self {
         case .start(let start):
@@ -106,6 +108,7 @@ package enum HostEvent: Hashable, Sendable {
     /// The descriptor of the log comes along, or the failure says why not.
     case log(Failure?)
 
+    /// The object on the wire.
     package var json: JSON {
         switch self {
         case .started(let generation, let pid, let api):

@@ -15,6 +15,7 @@ package struct TunnelConfiguration: Sendable {
     package var hasIPv6 = true
     /// The ports of the two inbounds, inside the sandbox.
     package var redirectPort: UInt16
+    /// The port of the TPROXY inbound in the sandbox.
     package var tproxyPort: UInt16
     /// The engine writes the pid of the sandbox's holder there.
     package var pidFile: String

@@ -36,9 +36,11 @@ package enum NoticeCode: String, Sendable, CaseIterable {
 
 /// A line of the subscription that cannot be used, and why.
 package struct DroppedLine: Hashable, Sendable {
+    /// The line's name.
     package var name: String
     /// The type as the source writes it; nil when there was none.
     package var type: String?
+    /// Why.
     package var reason: DropReason
     /// The field at fault, when one is.
     package var field: String?
@@ -56,8 +58,11 @@ package struct DroppedLine: Hashable, Sendable {
 
 /// Something a kept line lost. `name` is nil where the notice is about the whole profile.
 package struct Notice: Hashable, Sendable {
+    /// The line it is about; nil for the whole.
     package var name: String?
+    /// What it says.
     package var code: NoticeCode
+    /// The field it is about.
     package var field: String?
 
     package init(name: String?, code: NoticeCode, field: String? = nil) {
@@ -91,9 +96,14 @@ package struct EngineCapabilities: Hashable, Sendable {
 
     package init(tags: Set<String>) { self.tags = tags }
 
+    /// uTLS fingerprints and REALITY (`with_utls`).
     package var utls: Bool { tags.contains("with_utls") }
+    /// Hysteria, TUIC, DNS over QUIC (`with_quic`).
     package var quic: Bool { tags.contains("with_quic") }
+    /// WireGuard endpoints (`with_wireguard`).
     package var wireGuard: Bool { tags.contains("with_wireguard") }
+    /// NaiveProxy (`with_naive_outbound`).
     package var naive: Bool { tags.contains("with_naive_outbound") }
+    /// DNS servers from DHCP (`with_dhcp`).
     package var dhcp: Bool { tags.contains("with_dhcp") }
 }

@@ -6,6 +6,7 @@ package import Transfer
 package struct FetchRequest: Hashable, Sendable {
     /// As secret as a password.
     package var url: String
+    /// The User-Agent asked with.
     package var agent: String
 
     package init(url: String, agent: String) {

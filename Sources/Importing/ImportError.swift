@@ -25,6 +25,7 @@ package struct ImportError: Error, Hashable, Sendable {
         case badSource = "bad-source"
     }
 
+    /// The stable name.
     package let code: Code
     /// One sentence.
     package let message: Text

@@ -8,6 +8,7 @@ package import Subscriptions
 
 /// What one User-Agent was given.
 package struct AgentResult: Hashable, Sendable {
+    /// The User-Agent asked with.
     package var agent: String
     /// The HTTP status; nil without an answer.
     package var status: Int?
@@ -74,24 +75,43 @@ package struct SelectionResult: Hashable, Sendable {
 
 /// A finished import, not yet stored.
 package struct ImportOutcome: Sendable {
+    /// `sing-box`, `clash` or `links`.
     package var format: String
+    /// What each User-Agent got.
     package var agents: [AgentResult]
+    /// The lines the engine can run.
     package var lines: [Line]
+    /// Names of pseudo-lines, which are messages of the provider.
     package var notes: [String]
+    /// Lines left out, with the reason.
     package var dropped: [DroppedLine]
+    /// What works with less than was written.
     package var notices: [Notice]
+    /// What was rewritten.
     package var changes: [Change]
+    /// Where each rule-set comes from.
     package var ruleSets: [RuleSetReport]
+    /// Traffic and expiry as the provider tells them.
     package var quota: Quota?
+    /// The provider's name of the subscription.
     package var title: String?
+    /// Hours after which the provider wants to be asked again.
     package var intervalHours: Int?
+    /// What the user should know before using it.
     package var warnings: [ImportWarning]
+    /// Groups of the provider that were not taken over.
     package var unusedGroups: Int
+    /// Rules of the provider that were not taken over.
     package var unusedRules: Int
+    /// What the engine will run.
     package var profile: JSON
+    /// Whether in Rule mode every domestic address goes direct.
     package var domesticAddressesAreDirect: Bool
+    /// The version of the engine it was tried with.
     package var engine: String
+    /// What became of the chosen line.
     package var selection: SelectionResult
+    /// The provider's bodies, to be kept.
     package var bodies: [SourceBody]
     /// What the rule-set index will hold.
     package var gathered: GatheredRuleSets

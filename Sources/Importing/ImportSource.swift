@@ -1,5 +1,7 @@
 // What the user names as a subscription: a link, a deep link, a file, standard input, or share links themselves.
 
+import Notation
+import Subscriptions
 import Transfer
 
 /// A subscription's source, resolved.
@@ -30,7 +32,14 @@ package enum ImportSource: Hashable, Sendable {
         }
         let trimmed = trim(argument)
         if let source = try address(trimmed) { return source }
-        if trimmed.contains("://") { return .content(Array(trimmed.utf8)) }
+        if let scheme = scheme(of: trimmed) {
+            guard ShareLinkSchemes.contains(scheme) else {
+                throw ImportError.badSource(
+                    "只能从 http 和 https 链接获取订阅，不支持 \(scheme)://。",
+                    "Only http and https links can be fetched, not \(scheme)://.")
+            }
+            return .content(Array(trimmed.utf8))
+        }
         return .content(try file(argument))
     }
 
@@ -51,7 +60,7 @@ package enum ImportSource: Hashable, Sendable {
             guard let address = WebAddress(text) else {
                 throw .badSource("链接不完整,无法识别。", "The link is incomplete and cannot be read.")
             }
-            return .link(withoutFragment(text), title: address.fragment.map { WebAddress.decoded($0) })
+            return .link(withoutFragment(text), title: address.fragment?.percentDecoded)
         case "sing-box", "clash", "clashmeta", "clash-meta", "mihomo":
             guard let address = WebAddress(text), ["import-remote-profile", "install-config"].contains(address.host)
             else {
@@ -62,10 +71,20 @@ package enum ImportSource: Hashable, Sendable {
             else {
                 throw .badSource("这个导入链接里没有订阅地址。", "This import link holds no address of a subscription.")
             }
-            let name = address.queryValue("name") ?? address.fragment.map { WebAddress.decoded($0) }
-            return .link(withoutFragment(inner), title: name ?? target.fragment.map { WebAddress.decoded($0) })
+            let name = address.queryValue("name") ?? address.fragment?.percentDecoded
+            return .link(withoutFragment(inner), title: name ?? target.fragment?.percentDecoded)
         default: return nil
         }
+    }
+
+    /// The scheme of a text that begins like a link (RFC 3986 3.1), in small letters; nil for other texts.
+    private static func scheme(of text: String) -> String? {
+        guard let end = text.firstRange(of: "://")?.lowerBound else { return nil }
+        let scheme = text[..<end].lowercased()
+        guard scheme.first?.isLetter == true, scheme.utf8.count <= 32,
+            scheme.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) })
+        else { return nil }
+        return scheme
     }
 
     private static func withoutFragment(_ text: String) -> String { String(text.prefix { $0 != "#" }) }
@@ -84,9 +103,11 @@ package struct SourceBody: Hashable, Sendable {
     package var agent: String?
     /// The proxy-provider it is the list of; nil for the subscription itself.
     package var provider: String?
+    /// What was sent.
     package var bytes: [UInt8]
     /// The HTTP status; nil without HTTP.
     package var status: Int?
+    /// What came with it in headers.
     package var details: ProviderDetails
 
     package init(

@@ -8,8 +8,8 @@ package enum ProfileRedaction {
     /// Members of lines whose texts say nothing about the user or the provider.
     private static let open: Set<String> = [
         "type", "method", "security", "network", "flow", "congestion_control", "udp_relay_mode", "packet_encoding",
-        "plugin",
-        "alpn", "fingerprint", "protocol", "strategy", "idle_timeout", "ping_timeout", "hop_interval", "heartbeat",
+        "plugin", "alpn", "fingerprint", "protocol", "strategy", "idle_timeout", "ping_timeout", "hop_interval",
+        "heartbeat",
         "idle_session_check_interval", "idle_session_timeout", "min_version", "max_version", "bbr_profile", "obfs_mode",
         "early_data_header_name",
     ]
@@ -20,9 +20,7 @@ package enum ProfileRedaction {
         var names: [String: String] = [:]
         for section in ["outbounds", "endpoints"] {
             for object in profile[section].listed {
-                guard let tag = object["tag"].string,
-                    !["selector", "urltest", "direct"].contains(object["type"].string)
-                else { continue }
+                guard let tag = object["tag"].string, !isOurs(object) else { continue }
                 names[tag] = "line-\(names.count + 1)"
             }
         }
@@ -34,7 +32,7 @@ package enum ProfileRedaction {
         if !profile["dns"]["servers"].isNull {
             redacted["dns"]["servers"] = .array(
                 profile["dns"]["servers"].listed.map { server in
-                    ["dns-direct", "dns-remote"].contains(server["tag"].string) ? server : line(server, names)
+                    isOurResolver(server) ? server : line(server, names)
                 })
         }
         redacted["dns"] = renamed(redacted["dns"], names)
@@ -42,9 +40,37 @@ package enum ProfileRedaction {
         return redacted
     }
 
+    /// The texts `redact` masks, names of lines left aside: what must not stand in any other text either.
+    package static func secrets(_ profile: JSON) -> Set<String> {
+        var found: Set<String> = []
+        func collect(_ value: JSON, key: String?) {
+            if let key, open.contains(key) || ["tag", "detour", "outbound", "outbounds"].contains(key) { return }
+            switch value {
+            case .string(let text): found.insert(text)
+            case .array(let items): items.forEach { collect($0, key: nil) }
+            case .object(let object): object.members.forEach { collect($0.value, key: $0.key) }
+            default: break
+            }
+        }
+        for line in profile["outbounds"].listed + profile["endpoints"].listed where !isOurs(line) {
+            collect(line, key: nil)
+        }
+        for server in profile["dns"]["servers"].listed where !isOurResolver(server) { collect(server, key: nil) }
+        return found
+    }
+
+    /// Groups and the direct line, which the product makes itself.
+    private static func isOurs(_ outbound: JSON) -> Bool {
+        ["selector", "urltest", "direct"].contains(outbound["type"].string)
+    }
+
+    private static func isOurResolver(_ server: JSON) -> Bool {
+        ["dns-direct", "dns-remote"].contains(server["tag"].string)
+    }
+
     private static func line(_ value: JSON, _ names: [String: String]) -> JSON {
         guard case .object(let members) = value else { return masked(value) }
-        if ["selector", "urltest", "direct"].contains(value["type"].string) { return renamed(value, names) }
+        if isOurs(value) { return renamed(value, names) }
         var out = JSONObject()
         for member in members.members {
             switch member.key {

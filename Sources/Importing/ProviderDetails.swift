@@ -1,12 +1,15 @@
 // What a provider says beside the lines: quota, title, interval, from headers in all their variants.
 
+import Notation
 package import Store
-import Transfer
 
 /// The headers of a subscription's answer that mean something to a person.
 package struct ProviderDetails: Hashable, Sendable {
+    /// Traffic and expiry.
     package var quota: Quota?
+    /// The provider's name of the subscription.
     package var title: String?
+    /// Hours after which the provider wants to be asked again.
     package var intervalHours: Int?
 
     package init(quota: Quota? = nil, title: String? = nil, intervalHours: Int? = nil) {
@@ -78,27 +81,20 @@ package struct ProviderDetails: Hashable, Sendable {
     static func civil(_ text: some StringProtocol) -> Int64? {
         let parts = text.split(maxSplits: 2) { $0 == "-" || $0 == "/" || $0 == "." || $0 == "年" || $0 == "月" }
         guard parts.count == 3, let year = Int(parts[0]), let month = Int(parts[1]),
-            let day = Int(parts[2].prefix { $0.isASCII && $0.isNumber }), (1970...9999).contains(year),
-            (1...12).contains(month), (1...31).contains(day)
+            let day = Int(parts[2].prefix { $0.isASCII && $0.isNumber }),
+            let date = CivilDate(year: year, month: month, day: day)
         else { return nil }
-        // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", days_from_civil.
-        let shiftedYear = month <= 2 ? year - 1 : year
-        let era = shiftedYear / 400
-        let yearOfEra = shiftedYear - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return Int64(era * 146_097 + dayOfEra - 719_468) * 86_400
+        return Int64(date.daysSince1970) * 86_400
     }
 
     /// `profile-title`: plain, percent-encoded, or `base64:…`.
     static func plainTitle(_ value: String) -> String? {
         let value = trimmed(value)
         if value.lowercased().hasPrefix("base64:") {
-            return base64(value.dropFirst("base64:".count)).map { String(decoding: $0, as: UTF8.self) }.flatMap {
-                shown($0)
-            }
+            return Base64.decode(value.dropFirst("base64:".count).utf8)
+                .flatMap { shown(String(decoding: $0, as: UTF8.self)) }
         }
-        return shown(WebAddress.decoded(value))
+        return shown(value.percentDecoded)
     }
 
     /// `content-disposition`: `filename*=UTF-8''…` (RFC 5987) before `filename="…"`.
@@ -111,8 +107,8 @@ package struct ProviderDetails: Hashable, Sendable {
             switch trimmed(pair[0]).lowercased() {
             case "filename*":
                 let encoded = text.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false).last ?? ""
-                if let name = shown(withoutSuffix(WebAddress.decoded(encoded))) { return name }
-            case "filename": plain = shown(withoutSuffix(WebAddress.decoded(text)))
+                if let name = shown(withoutSuffix(encoded.percentDecoded)) { return name }
+            case "filename": plain = shown(withoutSuffix(text.percentDecoded))
             default: break
             }
         }
@@ -150,30 +146,5 @@ package struct ProviderDetails: Hashable, Sendable {
         var rest = Substring(text).drop { $0.isWhitespace }
         while rest.last?.isWhitespace == true { rest.removeLast() }
         return String(rest)
-    }
-
-    private static func base64(_ text: some StringProtocol) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var bits: UInt32 = 0
-        var count = 0
-        for byte in text.utf8 {
-            let value: UInt8
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = byte - UInt8(ascii: "A")
-            case UInt8(ascii: "a")...UInt8(ascii: "z"): value = byte - UInt8(ascii: "a") + 26
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = byte - UInt8(ascii: "0") + 52
-            case UInt8(ascii: "+"), UInt8(ascii: "-"): value = 62
-            case UInt8(ascii: "/"), UInt8(ascii: "_"): value = 63
-            case UInt8(ascii: "="), UInt8(ascii: " "): continue
-            default: return nil
-            }
-            bits = bits << 6 | UInt32(value)
-            count += 6
-            if count >= 8 {
-                count -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-            }
-        }
-        return bytes
     }
 }

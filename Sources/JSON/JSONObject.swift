@@ -6,7 +6,9 @@
 package struct JSONObject: Sendable {
     /// One member.
     package struct Member: Hashable, Sendable {
+        /// The name.
         package let key: String
+        /// The value.
         package var value: JSON
     }
 

@@ -11,12 +11,15 @@ package struct ChildRequest {
     package var arguments: [String]
     /// `NAME=value` strings.
     package var environment: [String] = []
+    /// The working directory; nil for ours.
     package var directory: String?
     /// Descriptors the child gets: child's number → ours. 0, 1 and 2 become /dev/null unless given.
     package var descriptors: [Int32: Int32] = [:]
     /// The signal the child gets when the starting thread dies (PR_SET_PDEATHSIG), or nil.
     package var parentDeathSignal: Int32? = SIGKILL
+    /// setsid(2) before exec.
     package var newSession = true
+    /// PR_SET_NO_NEW_PRIVS (prctl(2)) before exec.
     package var noNewPrivileges = true
     /// A Landlock ruleset descriptor to enter, or nil.
     package var landlock: Int32?
@@ -24,6 +27,7 @@ package struct ChildRequest {
     package var deniedCalls: [Int32] = []
     /// setrlimit(2): resource → soft and hard limit.
     package var limits: [(resource: Int32, soft: UInt64, hard: UInt64)] = []
+    /// umask(2).
     package var fileMask: UInt32 = 0o077
 
     package init(path: String, arguments: [String]) {
@@ -34,6 +38,7 @@ package struct ChildRequest {
 
 /// A child process, held by pid and pidfd so that its number cannot be reused under us.
 package final class ChildProcess {
+    /// Its process id.
     package let pid: Int32
     private let pidfd: Descriptor
     /// Exit status, or 128 + signal; nil while it runs or is not yet reaped.

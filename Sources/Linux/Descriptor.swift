@@ -86,7 +86,9 @@ package func writeAll(_ descriptor: Int32, _ bytes: [UInt8], subject: String = "
 
 /// A pipe, both ends closed at exec. Corresponds to pipe2(2).
 package struct Pipe: ~Copyable {
+    /// The end to read from.
     package let reader: Descriptor
+    /// The end to write to.
     package let writer: Descriptor
 
     package init() throws(SystemCallError) {
@@ -100,9 +102,19 @@ package struct Pipe: ~Copyable {
     package consuming func keepingReader() -> Descriptor { reader }
 }
 
-/// Standard output, unbuffered, so that a line printed before a crash still arrives. Failures are ignored: there is
-/// nowhere left to report them.
-package func writeStandardOutput(_ text: String) { try? writeAll(STDOUT_FILENO, Array(text.utf8)) }
+/// Standard output, unbuffered, so that a line printed before a crash still arrives.
+package func writeStandardOutput(_ text: String) throws(SystemCallError) {
+    try writeAll(STDOUT_FILENO, Array(text.utf8), subject: "standard output")
+}
 
-/// Standard error, unbuffered. See `writeStandardOutput(_:)`.
+/// Standard error, unbuffered. Failures are ignored: there is nowhere left to report them.
 package func writeStandardError(_ text: String) { try? writeAll(STDERR_FILENO, Array(text.utf8)) }
+
+/// Occupies each of the descriptors 0, 1 and 2 that the caller closed, so that no file opened later gets that number and is
+/// taken for a standard stream. Reading from and writing to the placeholder fail as on a closed descriptor.
+package func reserveStandardDescriptors() {
+    for number in Int32(0)...2 where fcntl(number, F_GETFD) < 0 {
+        // The lowest free number is the closed one.
+        _ = open("/dev/null", number == 0 ? O_WRONLY : O_RDONLY)
+    }
+}

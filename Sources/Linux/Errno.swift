@@ -7,26 +7,42 @@ package struct Errno: Error, Hashable, Sendable, RawRepresentable, CustomStringC
     package let rawValue: Int32
     package init(rawValue: Int32) { self.rawValue = rawValue }
 
-    package static let notPermitted = Errno(rawValue: EPERM)
-    package static let noSuchFile = Errno(rawValue: ENOENT)
-    package static let noSuchProcess = Errno(rawValue: ESRCH)
-    package static let interrupted = Errno(rawValue: EINTR)
-    package static let wouldBlock = Errno(rawValue: EAGAIN)
-    package static let accessDenied = Errno(rawValue: EACCES)
-    package static let exists = Errno(rawValue: EEXIST)
-    package static let noSuchDevice = Errno(rawValue: ENODEV)
-    package static let invalid = Errno(rawValue: EINVAL)
-    package static let noSpace = Errno(rawValue: ENOSPC)
+    /// The reader has gone.
     package static let brokenPipe = Errno(rawValue: EPIPE)
+    /// Operation not permitted.
+    package static let notPermitted = Errno(rawValue: EPERM)
+    /// No such file or directory.
+    package static let noSuchFile = Errno(rawValue: ENOENT)
+    /// No such process.
+    package static let noSuchProcess = Errno(rawValue: ESRCH)
+    /// Interrupted system call.
+    package static let interrupted = Errno(rawValue: EINTR)
+    /// Resource temporarily unavailable.
+    package static let wouldBlock = Errno(rawValue: EAGAIN)
+    /// Permission denied.
+    package static let accessDenied = Errno(rawValue: EACCES)
+    /// File exists.
+    package static let exists = Errno(rawValue: EEXIST)
+    /// No such device.
+    package static let noSuchDevice = Errno(rawValue: ENODEV)
+    /// Invalid argument.
+    package static let invalid = Errno(rawValue: EINVAL)
+    /// No space left on device.
+    package static let noSpace = Errno(rawValue: ENOSPC)
+    /// Operation not supported.
     package static let notSupported = Errno(rawValue: EOPNOTSUPP)
+    /// Function not implemented.
     package static let noSystemCall = Errno(rawValue: ENOSYS)
+    /// Too many levels of symbolic links.
     package static let symbolicLink = Errno(rawValue: ELOOP)
-    package static let crossesDevice = Errno(rawValue: EXDEV)
+    /// Address already in use.
     package static let addressInUse = Errno(rawValue: EADDRINUSE)
+    /// Connection refused.
     package static let connectionRefused = Errno(rawValue: ECONNREFUSED)
+    /// File too large.
     package static let tooLarge = Errno(rawValue: EFBIG)
+    /// Not a directory.
     package static let notADirectory = Errno(rawValue: ENOTDIR)
-    package static let outOfRange = Errno(rawValue: ERANGE)
 
     /// The system's own words, as strerror(3) gives them.
     package var description: String {
@@ -41,6 +57,7 @@ package struct SystemCallError: Error, Hashable, Sendable, CustomStringConvertib
     package let operation: String
     /// To what: a path, a socket, a process. Never a secret.
     package let subject: String
+    /// What the system said.
     package let errno: Errno
 
     package init(_ operation: String, _ subject: String, _ errno: Errno) {

@@ -32,9 +32,13 @@ package func wallClock() -> Double { Double(cl_clock_real()) / 1e9 }
 package struct Readiness: OptionSet, Sendable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
+    /// EPOLLIN (epoll_ctl(2)).
     package static let readable = Readiness(rawValue: CL_READABLE)
+    /// EPOLLOUT.
     package static let writable = Readiness(rawValue: CL_WRITABLE)
+    /// EPOLLHUP or EPOLLRDHUP.
     package static let hangUp = Readiness(rawValue: CL_HANGUP | CL_READ_HANGUP)
+    /// EPOLLERR.
     package static let failed = Readiness(rawValue: CL_ERROR)
 }
 
@@ -44,6 +48,7 @@ package struct Readiness: OptionSet, Sendable {
 /// Concurrency: everything happens on the thread that calls `run()`. Handlers may add and cancel watches and timers,
 /// their own included; a handler cancelled while its event waits in the same batch is not called.
 package final class EventLoop {
+    /// Names a source, to cancel it.
     package typealias Token = UInt64
     private struct Watch {
         let descriptor: Int32

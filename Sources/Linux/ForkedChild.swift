@@ -105,9 +105,14 @@ package enum ResourceLimit: Sendable {
 
 /// Signals by name.
 package enum Signal {
+    /// Asks to end.
     package static let terminate = SIGTERM
+    /// Ctrl-C.
     package static let interrupt = SIGINT
+    /// The terminal went away.
     package static let hangUp = SIGHUP
+    /// Ends at once; cannot be caught.
     package static let kill = SIGKILL
+    /// A child ended.
     package static let child = SIGCHLD
 }

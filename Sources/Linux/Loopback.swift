@@ -37,12 +37,6 @@ package func randomBytes(_ count: Int) throws(SystemCallError) -> [UInt8] {
     return bytes
 }
 
-/// Bytes as lower-case hexadecimal digits.
-package func hexadecimal(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-}
-
 /// Hears of files written or moved into a directory. Corresponds to inotify(7).
 package struct DirectoryWatch: ~Copyable {
     /// Readable when something happened.

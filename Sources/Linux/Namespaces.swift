@@ -14,7 +14,9 @@ package enum NamespaceKind: Sendable {
 
 /// A namespace as the kernel tells them apart.
 package struct NamespaceIdentity: Hashable, Sendable {
+    /// The device of the namespace's file (stat(2)).
     package let device: UInt64
+    /// Its inode, which names the namespace.
     package let inode: UInt64
 
     /// The namespace behind an open descriptor.

@@ -6,17 +6,23 @@ import Glibc
 
 /// What a file's inode says, of what the checks here need. Corresponds to fstat(2).
 package struct FileStatus: Hashable, Sendable {
+    /// A plain file.
     package let isRegular: Bool
+    /// A directory.
     package let isDirectory: Bool
     /// The permission bits.
     package let mode: UInt32
+    /// The uid it belongs to.
     package let owner: UInt32
+    /// The gid it belongs to.
     package let group: UInt32
     /// Bytes.
     package let size: Int64
     /// Seconds since 1970.
     package let modified: Int64
+    /// The device it is on (stat(2)).
     package let device: UInt64
+    /// Its number there.
     package let inode: UInt64
 
     /// The status of an open descriptor.
@@ -37,6 +43,7 @@ package struct FileStatus: Hashable, Sendable {
 
 /// A file that is not what it should be: foreign owner, a link, too large. Never overwritten silently.
 package struct UntrustedFile: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The file, for messages.
     package let path: String
     /// What is wrong with it.
     package let problem: String
@@ -47,6 +54,7 @@ package struct UntrustedFile: Error, Hashable, Sendable, CustomStringConvertible
 /// A directory opened once, in which files are opened without following links out of it (openat2(2) RESOLVE_BENEATH and
 /// RESOLVE_NO_SYMLINKS).
 package struct Directory: ~Copyable {
+    /// The open directory.
     package let descriptor: Descriptor
     /// For messages.
     package let path: String

@@ -96,10 +96,6 @@ package enum Surroundings {
     }
 }
 
-/// Gives freed memory back to the system: after work that needed much of it in a process that goes on. Corresponds to
-/// malloc_trim(3).
-package func returnFreedMemory() { _ = cl_trim_memory() }
-
 /// Ends the process at once with this status; every writer here is unbuffered. Corresponds to _exit(2).
 package func exitProcess(_ status: Int32) -> Never { _exit(status) }
 

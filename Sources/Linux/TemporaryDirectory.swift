@@ -4,6 +4,7 @@ import Glibc
 
 /// A new directory only this user can enter. Corresponds to mkdtemp(3); mode 0700.
 package final class TemporaryDirectory: Sendable {
+    /// Where it is.
     package let path: String
 
     /// - Parameter parent: `TMPDIR`, else /tmp.

@@ -5,8 +5,11 @@ import Glibc
 
 /// Who is at the other end of a socket, as the kernel recorded it at connect(2).
 package struct PeerCredentials: Hashable, Sendable {
+    /// The process that connected.
     package let pid: Int32
+    /// Its effective uid.
     package let user: UInt32
+    /// Its effective gid.
     package let group: UInt32
     /// Supplementary groups (SO_PEERGROUPS).
     package let groups: [UInt32]
@@ -31,7 +34,9 @@ package struct PeerCredentials: Hashable, Sendable {
 
 /// A message received with the descriptors that came along. The receiver owns the descriptors.
 package struct ReceivedMessage {
+    /// What was sent; empty at the end of the stream.
     package let bytes: [UInt8]
+    /// Descriptors that came along, now the caller's to close.
     package let descriptors: [Int32]
 }
 
@@ -89,7 +94,9 @@ package enum UnixSocket {
 
 /// A connected pair of sockets that keeps message boundaries (socketpair(2), SOCK_SEQPACKET).
 package struct SocketPair: ~Copyable {
+    /// One end.
     package let first: Descriptor
+    /// The other.
     package let second: Descriptor
 
     package init() throws(SystemCallError) {
@@ -98,9 +105,6 @@ package struct SocketPair: ~Copyable {
         first = Descriptor(owning: ends[0])
         second = Descriptor(owning: ends[1])
     }
-
-    /// Keeps the first end and closes the second, once another process holds it.
-    package consuming func keepingFirst() -> Descriptor { first }
     /// Keeps the second end and closes the first.
     package consuming func keepingSecond() -> Descriptor { second }
 }

@@ -41,6 +41,9 @@ package final class SignalWatch {
     /// Ctrl-C, and what ends a program politely: SIGINT, SIGTERM, SIGHUP.
     package static let endings: [Int32] = [SIGINT, SIGTERM, SIGHUP]
 
+    /// Ctrl-C alone.
+    package static let interrupt: [Int32] = [SIGINT]
+
     package init(_ numbers: [Int32] = endings) throws(SystemCallError) {
         self.numbers = numbers
         descriptor = try check(cl_signal_descriptor(numbers, Int32(numbers.count)), "taking signals")

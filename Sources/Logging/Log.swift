@@ -2,6 +2,7 @@
 // and codes, not values.
 
 import Linux
+import Notation
 
 /// How much a line matters.
 package enum LogLevel: Int, Comparable, Sendable, CaseIterable {
@@ -72,14 +73,9 @@ package func timestamp(_ seconds: Double) -> String {
     let milliseconds = Int64(seconds * 1000)
     let day = milliseconds.dividedFloor(by: 86_400_000)
     let inDay = Int(milliseconds - day * 86_400_000)
-    let date = civilDate(daysSince1970: Int(day))
-    func pad(_ value: Int, _ width: Int) -> String {
-        let text = String(value)
-        return String(repeating: "0", count: max(0, width - text.count)) + text
-    }
-    let time =
-        "\(pad(inDay / 3_600_000, 2)):\(pad(inDay / 60_000 % 60, 2)):\(pad(inDay / 1000 % 60, 2)).\(pad(inDay % 1000, 3))"
-    return "\(pad(date.year, 4))-\(pad(date.month, 2))-\(pad(date.day, 2))T\(time)Z"
+    let clock = [inDay / 3_600_000, inDay / 60_000 % 60, inDay / 1000 % 60].map { zeroPadded($0, 2) }
+    let date = CivilDate(daysSince1970: Int(day))
+    return "\(date)T\(clock.joined(separator: ":")).\(zeroPadded(inDay % 1000, 3))Z"
 }
 
 extension Int64 {
@@ -87,16 +83,4 @@ extension Int64 {
         let quotient = self / other
         return self % other < 0 ? quotient - 1 : quotient
     }
-}
-
-/// The calendar date of a day number, by the era method of Howard Hinnant's "chrono-compatible low-level date algorithms".
-private func civilDate(daysSince1970: Int) -> (year: Int, month: Int, day: Int) {
-    let shifted = daysSince1970 + 719_468
-    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let monthIndex = (5 * dayOfYear + 2) / 153
-    let month = monthIndex < 10 ? monthIndex + 3 : monthIndex - 9
-    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * monthIndex + 2) / 5 + 1)
 }

@@ -4,17 +4,11 @@ package import Linux
 
 /// Keeps lines in memory, for tests and for the last lines of a report.
 package final class MemorySink: LogSink {
+    /// What was written, the newest last.
     package private(set) var lines: [String] = []
     package init() {}
+    /// Takes one line without its line feed.
     package func write(_ line: String) { lines.append(line) }
-}
-
-/// Writes lines to an open descriptor, such as standard error.
-package final class DescriptorSink: LogSink {
-    private let descriptor: Int32
-    /// - Parameter descriptor: stays open as long as the sink.
-    package init(_ descriptor: Int32 = 2) { self.descriptor = descriptor }
-    package func write(_ line: String) { try? writeAll(descriptor, Array((line + "\n").utf8)) }
 }
 
 /// Writes lines to a file that is moved aside once full, so that a log never takes more than twice its limit.
@@ -43,6 +37,7 @@ package final class FileSink: LogSink {
         self.file = consume file
     }
 
+    /// Takes one line without its line feed.
     package func write(_ line: String) {
         let bytes = Array((line + "\n").utf8)
         if size + bytes.count > limit { rotate() }

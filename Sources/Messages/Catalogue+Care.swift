@@ -18,6 +18,13 @@ extension Messages {
         "系统服务与内核的日志有大小上限，会自动轮换。", "Those of the service and the engine are bounded and rotated by the service.")
     package static let noLogYet = Text("还没有日志。", "There is no log yet.")
 
+    // MARK: Forget
+
+    package static let forgetWhileConnected = Text(
+        "正在连接中，没有删除任何内容。", "The tunnel is up and uses the subscription; nothing was removed.")
+    package static let forgetWhileConnectedRemedy = Text(
+        "请先断开：trocket-controller disconnect", "Disconnect first: trocket-controller disconnect")
+
     // MARK: Doctor
 
     package static let ready = Text("可以连接。", "Ready to connect.")
@@ -26,7 +33,7 @@ extension Messages {
     package static func subscriptionUsable(_ count: Int, _ title: String?) -> Text {
         Text(
             "订阅\(title.map { "“\($0)”" } ?? "")：\(count) 条线路",
-            "subscription\(title.map { " “\($0)”" } ?? ""): \(count) lines")
+            "subscription\(title.map { " “\($0)”" } ?? ""): " + Text.count(count, "", "line").english)
     }
     package static func lineChosen(_ name: String) -> Text { Text("选择的线路：\(name)", "chosen line: \(name)") }
     package static func engineUsable(_ version: String, _ path: String) -> Text {

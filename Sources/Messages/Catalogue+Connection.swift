@@ -40,6 +40,31 @@ extension Messages {
     }
     package static let connectTimeoutRemedy = Text(
         "请看 trocket-controller status，或用 --wait 等得更久。", "See trocket-controller status, or wait longer with --wait.")
+    package static let connectInterrupted = Text(
+        "已中断等待；系统服务仍在继续连接。", "Interrupted; connecting goes on in the service.")
+    package static let proofInterrupted = Text(
+        "已中断验证；连接已建立，仍然保持。", "Interrupted before the line was proven; the connection is up and stays.")
+    package static let interruptedRemedy = Text(
+        "撤销请运行 trocket-controller disconnect。", "Undo it with: trocket-controller disconnect")
+    package static func lineOverridden(_ wanted: String, inForce: String) -> Text {
+        Text(
+            "已连接，但另一个命令同时改了线路：现在用的是“\(inForce)”，不是“\(wanted)”。",
+            "Connected, but another command changed the line meanwhile: “\(inForce)” is in use, not “\(wanted)”.")
+    }
+    package static func lineOverriddenRemedy(_ wanted: String) -> Text {
+        Text(
+            "要用它请运行 trocket-controller select '\(wanted)'。", "To use it, run: trocket-controller select '\(wanted)'")
+    }
+    package static let engineNotAnswering = Text(
+        "代理内核没有应答，流量可能不通。", "The engine does not answer; traffic may be stuck.")
+    package static let engineNotAnsweringRemedy = Text(
+        "请断开再连接：trocket-controller disconnect，再 trocket-controller connect。",
+        "Disconnect and connect again: trocket-controller disconnect, then trocket-controller connect")
+    package static let noNetwork = Text("本机没有网络（没有默认路由）", "this machine has no network (no default route)")
+    package static let noNetworkRemedy = Text(
+        "本机没有网络（没有默认路由）：请先接上网线或 Wi-Fi。",
+        "This machine has no network (no default route): connect it to one first.")
+    package static let networkThere = Text("本机有默认路由", "this machine has a default route")
     package static func confirmBy(_ seconds: Int) -> Text {
         Text(
             "请在 \(seconds) 秒内运行 trocket-controller confirm，否则连接会自动撤销。",
@@ -74,6 +99,7 @@ extension Messages {
     package static let reasonLabel = Text("原因", "Reason")
     package static let on = Text("开", "on")
     package static let off = Text("关", "off")
+    package static let onAtTheNextConnect = Text("下次连接时打开", "on at the next connect")
     package static let none = Text("无", "none")
     package static let unknown = Text("未知", "unknown")
     package static func since(_ age: Text) -> Text { Text("，已持续 ", " for ") + age }
@@ -113,7 +139,6 @@ extension Messages {
     }
     package static let hostSide = Text("== 本机一侧", "== host side")
     package static let sandboxSide = Text("== 沙箱一侧", "== sandbox side")
-    package static let needsMode = Text("rule、global", "rule, global")
 
     // MARK: Connections
 

@@ -2,12 +2,15 @@
 
 extension Messages {
     package static func lineUnknown(_ typed: String) -> Text {
-        Text("没有名称含“\(typed)”的线路。", "No line has “\(typed)” in its name.")
+        let typed = DisplayWidth.cut(typed, to: 60)
+        return Text("没有名称含“\(typed)”的线路。", "No line has “\(typed)” in its name.")
     }
-    package static func lineUnknownRemedy(_ count: Int) -> Text {
-        Text(
-            "共有 \(count) 条线路，请用 trocket-controller lines 查看名称与序号。",
-            "There are \(count) lines; see names and numbers with: trocket-controller lines")
+    /// - Parameter nearest: the names most like what was typed.
+    package static func lineUnknownRemedy(_ nearest: [String]) -> Text {
+        let list = nearest.map { "\n    " + $0 }.joined()
+        return Text(
+            "请用 trocket-controller lines 查看名称与序号。最接近的：\(list)",
+            "See names and numbers with: trocket-controller lines. The nearest are:\(list)")
     }
     package static func lineAmbiguous(_ typed: String, _ count: Int) -> Text {
         Text("“\(typed)”可以指 \(count) 条线路。", "“\(typed)” may mean \(count) lines.")
@@ -19,9 +22,13 @@ extension Messages {
             "Say more of the name, or use a number such as #3:\n    \(list)"
                 + (more > 0 ? "\n    … and \(more) more" : ""))
     }
-    package static func selected(_ name: String) -> Text { Text("已选择：\(name)", "Selected: \(name)") }
+    package static func selected(_ name: String) -> Text {
+        let name = DisplayWidth.cut(name, to: 60)
+        return Text("已选择：\(name)", "Selected: \(name)")
+    }
     package static func switched(_ name: String) -> Text {
-        Text(
+        let name = DisplayWidth.cut(name, to: 60)
+        return Text(
             "已切换到：\(name)。已有的连接不受影响，新连接走新线路。",
             "Switched to: \(name). Open connections go on; new ones use the new line.")
     }
@@ -50,6 +57,8 @@ extension Messages {
             ? Text("通过正在运行的内核请求 \(url)。", "Each asked for \(url) through the running engine.")
             : Text("通过临时内核请求 \(url)。", "Each asked for \(url) through a throw-away engine.")
     }
+    package static let measuringInterrupted = Text(
+        "已中断；测到的结果已保存。", "Interrupted; what was measured is kept.")
     package static let noLineAnswers = Text("没有一条线路可用。", "No line answers.")
     package static let noLineAnswersRemedy = Text(
         "请检查本机网络；若网络正常，请更新订阅或联系机场。",

@@ -11,8 +11,8 @@ extension Messages {
         Text("没有权限使用 \(path)。", "You may not use \(path).")
     }
     package static let notInGroupRemedy = Text(
-        "请把自己加入 trocket 组：sudo usermod -aG trocket \"$USER\"，然后重新登录。",
-        "Join group trocket: sudo usermod -aG trocket \"$USER\", then log in again.")
+        "请把自己加入 trocket 组：sudo adduser $USER trocket，再运行 newgrp trocket（或重新登录）。",
+        "Join group trocket: sudo adduser $USER trocket, then: newgrp trocket (or log in again).")
     package static func foreignWorker(_ path: String, _ user: UInt32) -> Text {
         Text(
             "\(path) 上应答的不是 Trocket 的服务，而是用户 \(user) 的程序。",
@@ -61,6 +61,10 @@ extension Messages {
         "not-connected": (
             Text("现在没有连接。", "There is no connection."),
             Text("请先运行 trocket-controller connect。", "Run first: trocket-controller connect")
+        ),
+        "nothing-to-confirm": (
+            Text("当前连接不需要确认，会保持下去。", "The connection does not wait for a confirmation; it stays."),
+            Text("", "")
         ),
         "stopping": (
             Text("系统服务正在停止。", "The service is stopping."), Text("请稍后再试。", "Try again in a moment.")

@@ -14,6 +14,9 @@ package enum Messages {
             "Check the permissions of \(subject); the installer makes Trocket's directories, and you must be in group trocket."
         )
     }
+    package static func outputLost(_ reason: String) -> Text {
+        Text("结果没有写完：\(reason)。", "The result could not be written: \(reason).")
+    }
     package static let noSpaceRemedy = Text("请先腾出磁盘空间。", "Free some disk space first.")
     package static let reportRemedy = Text(
         "若再次发生，请附上 trocket-controller report 的输出反馈。",

@@ -26,19 +26,6 @@ package enum DisplayWidth {
         return of(first)
     }
 
-    /// The columns a single scalar takes when it stands alone: 0, 1 or 2.
-    package static func of(_ scalar: Unicode.Scalar) -> Int {
-        let value = scalar.value
-        if value < 0x20 || (0x7f..<0xa0).contains(value) { return 0 }
-        if value < 0x300 { return value == 0xad ? 0 : 1 }
-        switch scalar.properties.generalCategory {
-        case .nonspacingMark, .enclosingMark, .format: return 0
-        default: break
-        }
-        if scalar.properties.isEmojiPresentation { return 2 }
-        return wide.contains { $0.contains(value) } ? 2 : 1
-    }
-
     /// Fills a text with spaces on the right up to a width; a text already as wide is returned as it is.
     package static func padded(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - of(text)))
@@ -65,14 +52,17 @@ package enum DisplayWidth {
     }
 
     /// Breaks a text into lines no wider than `width`, at spaces and between wide characters.
-    package static func wrapped(_ text: String, to width: Int) -> [String] {
+    /// - Parameter measure: the columns of a piece.
+    package static func wrapped(
+        _ text: String, to width: Int, measure: (String) -> Int = { DisplayWidth.of($0) }
+    ) -> [String] {
         var lines: [String] = []
         for paragraph in text.split(separator: "\n", omittingEmptySubsequences: false) {
             var line = ""
             var used = 0
             for piece in pieces(of: paragraph) {
-                let columns = of(piece)
-                if used > 0, used + of(trimmed(piece)) > width {
+                let columns = measure(piece)
+                if used > 0, used + measure(trimmed(piece)) > width {
                     lines.append(trimmed(line))
                     line = ""
                     used = 0
@@ -110,13 +100,7 @@ package enum DisplayWidth {
         return text
     }
 
-    private static func isRegionalIndicator(_ scalar: Unicode.Scalar) -> Bool {
+    static func isRegionalIndicator(_ scalar: Unicode.Scalar) -> Bool {
         (0x1f1e6...0x1f1ff).contains(scalar.value)
     }
-
-    private static let wide: [ClosedRange<UInt32>] = [
-        0x1100...0x115f, 0x2e80...0x303e, 0x3041...0x33ff, 0x3400...0x4dbf, 0x4e00...0x9fff, 0xa000...0xa4cf,
-        0xa960...0xa97f, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe6f, 0xff00...0xff60, 0xffe0...0xffe6,
-        0x1f300...0x1f64f, 0x1f900...0x1f9ff, 0x20000...0x3fffd,
-    ]
 }

@@ -5,9 +5,9 @@ package enum HelpText {
     package static let program = Text(
         "Trocket：一个订阅，选一条线路，整机上网。", "Trocket: one subscription, one line, the whole machine connected.")
     package static let epilogue = Text(
-        "不带命令运行即进入全屏界面。LINE 可以是完整名称、唯一的部分名称或列表序号。"
+        "不带命令运行即进入全屏界面。LINE 可以是完整名称、列表序号或唯一的部分名称。"
             + "退出码：0 成功，1 失败，2 未连接，64 用法，65 数据有误，69 服务或内核不可用，75 网络暂时不通，77 无权限，78 状态损坏。",
-        "Without a verb the single screen opens. LINE is a full name, a unique part of one, or a number of the list. "
+        "Without a verb the single screen opens. LINE is a full name, a number of the list, or a unique part of a name. "
             + "Exit status: 0 done, 1 failed, 2 not connected, 64 usage, 65 bad data, 69 worker or engine unusable, "
             + "75 network trouble, 77 not permitted, 78 broken state.")
     package static let json = Text("以 JSON 输出结果", "print results as JSON")
@@ -42,6 +42,9 @@ package enum HelpText {
     package static let redact = Text("去掉密码等机密", "without passwords and other secrets")
     package static let ruleSetsSummary = Text("显示规则集", "the rule-sets")
     package static let refresh = Text("重新下载规则集", "download them again")
+    package static let forgetDetails = Text(
+        "连接时不会删除，请先断开：正在运行的隧道用着它们。",
+        "Refused while connected, for the tunnel uses them: disconnect first.")
     package static let forgetSummary = Text("删除订阅、配置、缓存与日志", "remove subscription, profile, caches, logs")
 }
 
@@ -62,8 +65,8 @@ extension HelpText {
         "与 --json 合用：每测完一条就输出一行对象", "with --json: one object a line as each line answers, instead of an array")
     package static let selectSummary = Text("选择线路；已连接时立即切换", "choose a line; switches at once when connected")
     package static let selectDetails = Text(
-        "先按完整名称，再按唯一的部分名称（不分大小写），再按列表序号；#3 总是序号。auto 表示由内核选最快的。已有的连接不中断。",
-        "By full name first, then by a unique part of a name (any case), then by number; #3 is always the number. auto lets the "
+        "先按完整名称，再按列表序号（3 或 #3），再按唯一的部分名称（不分大小写）。auto 表示由内核选最快的。已有的连接不中断。",
+        "By full name first, then by number of the list (3 or #3), then by a unique part of a name (any case). auto lets the "
             + "engine take the fastest. Open connections are not cut.")
 
     // MARK: The connection
@@ -78,8 +81,10 @@ extension HelpText {
     package static let connectMode = Text(
         "rule 国内直连，global 全部走线路", "rule: domestic traffic direct; global: everything through the line")
     package static let killSwitch = Text(
-        "断网保护：内核或服务崩溃也不漏出流量", "kill switch: nothing leaks even if engine or service crash")
-    package static let noKillSwitch = Text("关闭断网保护", "no kill switch")
+        "断网保护：内核或服务崩溃也不漏出流量；以后的连接沿用，直到 --no-kill-switch",
+        "kill switch: nothing leaks even if engine or service crash; remembered for later connects until --no-kill-switch"
+    )
+    package static let noKillSwitch = Text("关闭断网保护，以后也不用", "no kill switch, now and for later connects")
     package static let connectConfirm = Text(
         "SECONDS 秒内未确认则自动撤销（远程操作时防失联）", "undo unless confirmed within SECONDS (for work over SSH)")
     package static let connectWait = Text("最多等待 SECONDS 秒，默认 30", "wait at most SECONDS; 30 unless given")

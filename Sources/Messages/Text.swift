@@ -2,7 +2,9 @@
 
 /// A text a person reads, in Chinese and English. There is no way to make one with a language missing.
 package struct Text: Hashable, Sendable {
+    /// Simplified Chinese.
     package let chinese: String
+    /// English.
     package let english: String
 
     /// - Parameters:
@@ -27,6 +29,17 @@ package struct Text: Hashable, Sendable {
     /// Two texts one after the other.
     package static func + (left: Text, right: Text) -> Text {
         Text(left.chinese + right.chinese, left.english + right.english)
+    }
+}
+
+extension Text {
+    /// A count with its noun: `1 line`, `2 lines`; Chinese nouns have no plural.
+    /// - Parameters:
+    ///   - chinese: the measure word and noun, such as `条线路`.
+    ///   - one: the English singular.
+    ///   - many: the English plural; the singular and an s when nil.
+    package static func count(_ count: Int, _ chinese: String, _ one: String, many: String? = nil) -> Text {
+        Text("\(count) \(chinese)", "\(count) " + (count == 1 ? one : many ?? one + "s"))
     }
 }
 

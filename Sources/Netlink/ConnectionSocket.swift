@@ -6,12 +6,17 @@ internal import Linux
 
 /// A TCP connection, or a listening socket, in this network namespace (sock_diag(7)).
 package struct TCPConnection: Hashable, Sendable {
+    /// The address on this side.
     package let local: IPAddress
+    /// The port on this side.
     package let localPort: Port
+    /// The peer's address.
     package let remote: IPAddress
+    /// The peer's port.
     package let remotePort: Port
     /// Who holds it.
     package let user: UserID
+    /// Whether it waits for connections.
     package let isListening: Bool
     /// The kernel's name for it: AF_INET or AF_INET6, and its identity.
     fileprivate let family: UInt8

@@ -5,6 +5,7 @@ internal import CNetlink
 
 /// An address as the kernel describes it.
 package struct AddressRecord: Hashable, Sendable {
+    /// The link it is on.
     package let index: InterfaceIndex
     /// The address of this host.
     package let address: IPAddress

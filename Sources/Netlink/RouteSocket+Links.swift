@@ -7,10 +7,13 @@ package import NetworkPlan
 
 /// A link as the kernel describes it.
 package struct LinkRecord: Hashable, Sendable {
+    /// The kernel's number of it.
     package let index: InterfaceIndex
+    /// Its name.
     package let name: String
     /// The kind of a made link, such as `veth` or `bridge`; nil for hardware and loopback.
     package let kind: String?
+    /// The Ethernet address; nil for links without.
     package let hardwareAddress: MACAddress?
     /// IFF_UP.
     package let isUp: Bool

@@ -7,11 +7,15 @@ package import NetworkPlan
 
 /// A route as the kernel describes it, of what is needed here.
 package struct RouteRecord: Hashable, Sendable {
+    /// What it leads to.
     package let destination: Prefix
+    /// The table it is in.
     package let table: RouteTable
     /// The link it leaves by; nil for routes that lead nowhere and for multipath routes.
     package let link: InterfaceIndex?
+    /// The next hop; nil when on the link.
     package let gateway: IPAddress?
+    /// Unicast, throw, unreachable and so on.
     package let kind: Kind
     /// 0 when it has none.
     package let metric: UInt32

@@ -6,7 +6,9 @@ package import NetworkPlan
 
 /// A rule as the kernel describes it.
 package struct RuleRecord: Hashable, Sendable {
+    /// IPv4 or IPv6.
     package let family: AddressFamily
+    /// Its place; lower ones are asked first.
     package let priority: RulePriority
     /// The table it looks into, if that is what it does.
     package let table: RouteTable?

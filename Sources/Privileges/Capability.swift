@@ -24,6 +24,7 @@ package struct CapabilitySet: RawRepresentable, Hashable, Sendable, CustomString
     package static let none = CapabilitySet(rawValue: 0)
     /// True when every member is in the other set.
     package func isSubset(of other: CapabilitySet) -> Bool { rawValue & ~other.rawValue == 0 }
+    /// Whether the set holds a capability.
     package func contains(_ capability: Capability) -> Bool { rawValue >> UInt64(capability.rawValue) & 1 == 1 }
 
     package var description: String { "0x" + String(rawValue, radix: 16) }

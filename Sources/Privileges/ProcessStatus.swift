@@ -11,11 +11,17 @@ package struct ProcessStatus: Hashable, Sendable {
     package var groups: [UInt32] = []
     /// Supplementary groups.
     package var supplementary: [UInt32] = []
+    /// CapInh.
     package var inheritable = CapabilitySet.none
+    /// CapPrm.
     package var permitted = CapabilitySet.none
+    /// CapEff.
     package var effective = CapabilitySet.none
+    /// CapBnd.
     package var bounding = CapabilitySet.none
+    /// CapAmb.
     package var ambient = CapabilitySet.none
+    /// NoNewPrivs.
     package var noNewPrivileges = false
     /// 2 when a seccomp filter is in force.
     package var seccomp = 0

@@ -6,7 +6,9 @@ package import JSON
 package struct RuleSetNeed: Hashable, Sendable {
     /// The tag the document's rules name it by.
     package var tag: String
+    /// Where it is fetched.
     package var url: String
+    /// How it is written.
     package var format: LocalRuleSet.Format
 }
 

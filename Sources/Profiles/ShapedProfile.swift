@@ -5,9 +5,11 @@ package import JSON
 
 /// A rule-set of the provider that the profile does without.
 package struct RemovedRuleSet: Hashable, Sendable {
+    /// The rule-set's tag.
     package var tag: String
     /// Where it would have come from; nil for one that is no download.
     package var url: String?
+    /// Why it is not used.
     package var reason: String
 }
 
@@ -17,12 +19,15 @@ package struct RemovedRuleSet: Hashable, Sendable {
 /// no `log`, no `experimental`, no `inbounds`. Those stand in the tunnel configuration on descriptor 3 (`EngineSettings`
 /// and the worker's inbounds), which the engine reads first and whose scalars win.
 package struct ShapedProfile: Sendable {
+    /// What the engine runs.
     package var profile: JSON
     /// The lines in it, in the order of the subscription; a duplicate carries its new tag.
     package var lineTags: [String]
+    /// What was rewritten of the provider's own.
     package var changes: [Change]
     /// Lines that cannot run.
     package var dropped: [DroppedLine]
+    /// Rule-sets that were taken out, and their rules with them.
     package var removedRuleSets: [RemovedRuleSet]
     /// True when in Rule mode every domestic address goes direct with no earlier rule that could say otherwise, so that
     /// the worker may route domestic prefixes around the engine.

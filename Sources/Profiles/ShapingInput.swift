@@ -14,6 +14,7 @@ package struct LocalRuleSet: Hashable, Sendable {
     package var tag: String
     /// The file, as the engine will see it.
     package var path: String
+    /// How the file is written.
     package var format: Format
 
     package init(tag: String, path: String, format: Format = .binary) {
@@ -31,6 +32,7 @@ package struct Resolver: Hashable, Sendable {
         case udp, tcp, tls, https
     }
 
+    /// How it is asked.
     package var transport: Transport
     /// An IP address: a name would need another resolver first.
     package var address: String
@@ -81,6 +83,7 @@ package struct ShapingOptions: Hashable, Sendable {
     package var domesticResolver = Resolver.domestic
     /// For every other name, asked through the line.
     package var foreignResolver = Resolver.foreign
+    /// How AAAA questions for names behind the line are answered.
     package var foreignIPv6 = ForeignIPv6.answeredEmpty
     /// The address `auto` measures with. The engine honours https only and silently takes another one for http.
     package var testURL = "https://www.gstatic.com/generate_204"
@@ -105,6 +108,7 @@ package struct ShapingInput: Sendable {
     /// The rule-sets on this machine: the bundled ones and those downloaded for the document. Of two with one tag the later
     /// one is used, so put the bundled ones first.
     package var ruleSets: [LocalRuleSet]
+    /// Choices of the product.
     package var options: ShapingOptions
 
     package init(

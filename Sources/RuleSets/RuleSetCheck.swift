@@ -7,6 +7,7 @@ import Transfer
 
 /// A rule-set that was found good, perhaps after a repair.
 package struct CheckedRuleSet: Hashable, Sendable {
+    /// The compiled rule-set.
     package var bytes: [UInt8]
     /// What was left out; nil for nothing.
     package var repair: String?

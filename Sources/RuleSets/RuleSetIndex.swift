@@ -5,10 +5,13 @@ package import Profiles
 
 /// One downloaded rule-set.
 package struct CachedRuleSet: Hashable, Sendable {
+    /// Where it was fetched.
     package var url: String
     /// The file's name: the beginning of its sha256 and its format's suffix.
     package var file: String
+    /// How it is written.
     package var format: LocalRuleSet.Format
+    /// Its length.
     package var bytes: Int
     /// In hexadecimal.
     package var sha256: String

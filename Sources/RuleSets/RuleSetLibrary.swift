@@ -2,6 +2,7 @@
 
 package import EngineControl
 import Linux
+import Notation
 package import Profiles
 package import Store
 import Subscriptions

@@ -14,10 +14,13 @@ package struct RuleSetReport: Hashable, Sendable {
         case removed
     }
 
+    /// The rule-set's tag in the profile.
     package var tag: String
+    /// Where it comes from, or that it is gone.
     package var status: Status
     /// Without query and credentials; nil for a bundled one.
     package var url: String?
+    /// Its length; nil when there is none.
     package var bytes: Int?
     /// In hexadecimal.
     package var sha256: String?

@@ -9,8 +9,11 @@ package enum Colour: UInt8, Sendable {
 
 /// How text is drawn.
 package struct Attributes: Hashable, Sendable {
+    /// The colour of the letters.
     package var colour: Colour
+    /// Drawn bold.
     package var bold: Bool
+    /// Drawn with front and back exchanged.
     package var reversed: Bool
     /// Stands for a colour where there are none.
     package var underlined: Bool
@@ -25,7 +28,9 @@ package struct Attributes: Hashable, Sendable {
 
 /// A piece of a row in one style.
 package struct Run: Hashable, Sendable {
+    /// What is drawn.
     package let text: String
+    /// How it is drawn.
     package let attributes: Attributes
 
     package init(_ text: String, _ attributes: Attributes = Attributes()) {

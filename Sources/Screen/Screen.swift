@@ -3,6 +3,7 @@
 import CNcurses
 import CNcursesShims
 import Linux
+import Notation
 
 /// The one owner of ncurses. Everything happens on the thread that opened it; there is at most one at a time.
 ///
@@ -13,7 +14,9 @@ package final class Screen {
     package let isUnicode: Bool
     /// Colours in use; 0 without.
     package let colours: Int
+    /// The terminal's rows.
     package private(set) var rows = 0
+    /// The terminal's columns.
     package private(set) var columns = 0
     /// The descriptor to watch for input.
     package let input: Int32 = 0

@@ -87,11 +87,13 @@ package struct Session: Hashable, Sendable {
         package static let wiring = Progress(rawValue: 8)
     }
 
+    /// The state and what belongs to it.
     package internal(set) var phase: Phase
     /// What was asked for; nil while nothing is.
     package internal(set) var intent: Intent?
     /// What may pass now.
     package internal(set) var policy: Policy
+    /// What of the tunnel is up already.
     package internal(set) var progress: Progress = []
     /// Failures in a row; the back-off grows with them.
     package internal(set) var failures = 0
@@ -131,12 +133,5 @@ package struct Session: Hashable, Sendable {
     package static func backOff(afterFailures failures: Int) -> Int {
         let steps = [0, 250, 1_000, 3_000, 10_000]
         return steps[min(max(0, failures - 1), steps.count - 1)]
-    }
-
-    /// The same without the counter that grows for ever: for tests that walk all states.
-    package var withoutCounters: Session {
-        var copy = self
-        copy.restarts = 0
-        return copy
     }
 }

@@ -4,6 +4,7 @@ package import JSON
 
 /// The content of subscription.json.
 package struct State: Hashable, Sendable {
+    /// Choices of the user.
     package var preferences = Preferences()
     /// nil before the first import.
     package var subscription: SubscriptionRecord?
@@ -19,6 +20,7 @@ package struct Preferences: Hashable, Sendable {
     package var selection: Selection?
     /// `rule` or `global`.
     package var mode: String?
+    /// The kill switch as last asked for; nil when never.
     package var killSwitch: Bool?
 
     package init() {}
@@ -26,6 +28,7 @@ package struct Preferences: Hashable, Sendable {
 
 /// A chosen line, by identity, so that it survives a rename.
 package struct Selection: Hashable, Sendable {
+    /// What the line is, whatever it is called.
     package var identity: String
     /// The name it had when it was chosen, to say what is gone.
     package var name: String
@@ -42,6 +45,7 @@ package struct SubscriptionRecord: Hashable, Sendable {
     package var link: String?
     /// The User-Agent the user insisted on; nil for the usual two.
     package var agent: String?
+    /// The provider's name of it.
     package var title: String?
     /// `sing-box`, `clash` or `links`.
     package var format: String
@@ -49,7 +53,9 @@ package struct SubscriptionRecord: Hashable, Sendable {
     package var fetchedAt: Int
     /// Hours after which the provider wants to be asked again.
     package var intervalHours: Int?
+    /// Traffic and expiry; nil when the provider does not say.
     package var quota: Quota?
+    /// The lines, in the provider's order.
     package var lines: [StoredLine]
     /// The provider's bodies, kept so that another engine needs no new fetch.
     package var sources: [StoredSource]
@@ -84,13 +90,19 @@ package struct SubscriptionRecord: Hashable, Sendable {
 
 /// A line the user can pick.
 package struct StoredLine: Hashable, Sendable {
+    /// What the line is, whatever it is called.
     package var identity: String
     /// The engine object's tag.
     package var tag: String
+    /// The provider's name of it.
     package var name: String
+    /// The engine's name of the protocol.
     package var type: String
+    /// Host name or address.
     package var server: String
+    /// nil when it has several.
     package var port: Int?
+    /// What a byte costs; nil when the name does not say.
     package var multiplier: Double?
 
     package init(

@@ -1,6 +1,7 @@
 // The JSON form of subscription.json. Unknown members are ignored, missing ones are what an older version knew.
 
 package import JSON
+import Notation
 
 /// What is wrong with a state file, without any of its content.
 struct StateDefect: Error {

@@ -12,6 +12,8 @@ package final class StateDirectory {
 
     private static let stateFile = "subscription.json"
     private static let profileFile = "profile.json"
+    /// The last proof of a connection, see `Proof`.
+    package static let proofFile = "proof.json"
     private static let sourceFolder = "source"
     private static let ruleSetFolder = "rule-sets"
     private static let logFolder = "logs"
@@ -135,7 +137,7 @@ package final class StateDirectory {
         }
     }
 
-    /// Removes everything, damaged files included.
+    /// Removes everything, damaged files and the temporary ones of interrupted replacements included.
     /// - Returns: the names of what was removed.
     package func forget() throws(StoreError) -> [String] {
         let lock = try locked().release()
@@ -150,21 +152,18 @@ package final class StateDirectory {
                     try directory.remove(folder)
                     continue
                 }
-                for name in try inner.names() { try inner.remove(name) }
+                let held = try inner.names()
+                for name in held { try inner.remove(name) }
                 try directory.removeDirectory(folder)
-                removed.append(folder)
+                if !held.isEmpty { removed.append(folder) }
             }
-            for name in names where name == Self.stateFile || name == Self.profileFile || Self.isLeftover(name) {
+            let files = [Self.stateFile, Self.profileFile, Self.proofFile]
+            for name in names where files.contains(name) || files.contains(where: { name.hasPrefix(".\($0).") }) {
                 try directory.remove(name)
                 if !name.hasPrefix(".") { removed.append(name) }
             }
         }
         return removed
-    }
-
-    /// A temporary file of an interrupted replacement.
-    private static func isLeftover(_ name: String) -> Bool {
-        name.hasPrefix(".\(stateFile).") || name.hasPrefix(".\(profileFile).")
     }
 
     private func write(_ state: State) throws(StoreError) {

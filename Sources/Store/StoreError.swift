@@ -19,6 +19,7 @@ package struct StoreError: Error, Hashable, Sendable {
         case noSubscription = "no-subscription"
     }
 
+    /// The stable name.
     package let code: Code
     /// One sentence.
     package let message: Text
@@ -37,9 +38,10 @@ package struct StoreError: Error, Hashable, Sendable {
             .missing,
             Text("状态目录 \(path) 不存在。", "The state directory \(path) does not exist."),
             remedy: Text(
-                "把自己加入 trocket 组并启动一次 trocket-tunnel 服务（它会建好目录），或用 --state-dir 指定别的目录。",
-                "Join the group trocket and start the service trocket-tunnel once, which makes the directory; or name another "
-                    + "one with --state-dir."))
+                "请运行 sudo adduser $USER trocket，再运行 newgrp trocket：目录随即自动建好；若仍没有，运行 "
+                    + "sudo systemctl restart trocket-tunnel。也可用 --state-dir 指定别的目录。",
+                "Run: sudo adduser $USER trocket, then: newgrp trocket; the directory is then made by itself, else by: "
+                    + "sudo systemctl restart trocket-tunnel. Or name another one with --state-dir."))
     }
 
     /// The directory or a file in it cannot be used.

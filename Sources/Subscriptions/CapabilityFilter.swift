@@ -5,9 +5,13 @@ package import JSON
 
 /// What is left of a configuration's lines once everything this engine lacks is gone.
 package struct CapabilityFilter: Sendable {
+    /// Outbounds the engine can run.
     package var outbounds: [JSON] = []
+    /// Endpoints the engine can run.
     package var endpoints: [JSON] = []
+    /// Lines it cannot run.
     package var dropped: [DroppedLine] = []
+    /// What it runs with less than was written.
     package var notices: [Notice] = []
 
     /// Removes what the engine was not built with: a browser fingerprint goes with a notice, a line that needs more

@@ -1,6 +1,7 @@
 // Recognising a line again after it was renamed or moved: by protocol, server, port and credential.
 
 internal import JSON
+import Notation
 
 /// Identities of lines.
 ///

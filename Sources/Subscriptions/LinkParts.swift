@@ -1,5 +1,7 @@
 // Cutting a share link into its parts (`mapping.md` 4.0).
 
+import Notation
+
 /// The parts of `scheme://userinfo@host:port/path?query#fragment`, cut by hand because real links break every strict
 /// parser: several ports, raw unicode, base64 with `/` and `=`.
 struct LinkParts {

@@ -73,7 +73,4 @@ struct TagMaker {
         used.insert(tag)
         return tag
     }
-
-    /// True when a tag has been handed out already.
-    func isUsed(_ tag: String) -> Bool { used.contains(tag) }
 }

@@ -2,6 +2,7 @@
 
 internal import ImportReport
 internal import JSON
+import Notation
 
 extension NodeConverter {
     mutating func hysteria() throws(Fault) {

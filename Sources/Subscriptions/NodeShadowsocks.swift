@@ -2,6 +2,7 @@
 
 internal import ImportReport
 internal import JSON
+import Notation
 
 extension NodeConverter {
     private static let methods: Set<String> = [

@@ -2,6 +2,7 @@
 
 internal import ImportReport
 internal import JSON
+import Notation
 
 /// What a type asks of its TLS.
 struct TLSNeeds {

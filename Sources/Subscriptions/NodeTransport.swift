@@ -2,6 +2,7 @@
 
 internal import ImportReport
 internal import JSON
+import Notation
 
 /// A transport, and what it asks of TLS.
 struct Transport {

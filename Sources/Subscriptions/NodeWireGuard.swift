@@ -2,6 +2,7 @@
 
 internal import ImportReport
 internal import JSON
+import Notation
 internal import YAML
 
 extension NodeConverter {

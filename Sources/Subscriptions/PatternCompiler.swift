@@ -1,5 +1,7 @@
 // Compiling a regular expression into the steps that `Pattern` runs.
 
+import Notation
+
 /// Reads an expression once, from left to right, into steps.
 struct PatternCompiler {
     private static let maximumSteps = 4_000

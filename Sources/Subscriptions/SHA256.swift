@@ -1,5 +1,7 @@
 // The hash behind a line's identity: one-way, so that an identity may be written anywhere.
 
+import Notation
+
 /// SHA-256 (FIPS 180-4, section 6.2).
 package enum SHA256 {
     private static let constants: [UInt32] = [
@@ -47,9 +49,7 @@ package enum SHA256 {
 
     /// The first bytes of the hash in hexadecimal, two digits a byte.
     package static func hex(_ message: [UInt8], bytes: Int) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        let text = hash(message).prefix(bytes).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: text, as: UTF8.self)
+        hexadecimal(hash(message).prefix(bytes))
     }
 
     private static func rotate(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }

@@ -1,6 +1,7 @@
 // `ss://` links: SIP002, the older form that is base64 as a whole, and their plugins.
 
 internal import ImportReport
+import Notation
 internal import YAML
 
 /// Reading `ss://` (<https://shadowsocks.org/doc/sip002.html>).

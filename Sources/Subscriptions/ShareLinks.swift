@@ -1,16 +1,25 @@
 // Lists of share links: one link a line, whatever its scheme (`mapping.md` 4).
 
 internal import ImportReport
+import Notation
 internal import YAML
+
+/// The schemes of share links, for those who must tell them from other links.
+package enum ShareLinkSchemes {
+    /// True for a scheme (in small letters) of a share link that is known, whether or not it can be used.
+    package static func contains(_ scheme: String) -> Bool {
+        ShareLinks.known.contains(scheme) || ShareLinks.unsupported.contains(scheme)
+    }
+}
 
 /// Reading share links.
 enum ShareLinks {
-    private static let known: Set<String> = [
+    fileprivate static let known: Set<String> = [
         "ss", "vmess", "vless", "trojan", "hysteria2", "hy2", "hysteria", "hy", "tuic", "anytls", "socks", "socks5",
         "socks5h",
         "socks4", "socks4a", "socks+tls", "socks5+tls", "http", "https", "wireguard", "wg", "naive+https", "naive+quic",
     ]
-    private static let unsupported: Set<String> = [
+    fileprivate static let unsupported: Set<String> = [
         "ssr", "mieru", "mierus", "juicity", "hysteria2+realm", "hy2+realm", "sudoku", "masque", "trusttunnel", "tt",
         "shadowquic", "brook", "snell", "ssh", "gost", "gost-relay", "tor", "openvpn", "tailscale",
     ]

@@ -19,6 +19,7 @@ package struct Line: Hashable, Sendable {
     package var tag: String
     /// The type as the source names it, such as `ss`, `vless` or `socks5`.
     package var type: String
+    /// Host name or address.
     package var server: String
     /// The port; the first one where the line hops between several, nil where there is none.
     package var port: Int?
@@ -56,6 +57,7 @@ package struct ProviderRequest: Hashable, Sendable {
 
 /// A subscription, read.
 package struct Subscription: Sendable {
+    /// What the body was.
     package var format: SubscriptionFormat
     /// Engine outbounds in the order of the profile; a helper (`<tag>#stls`) follows its owner. Of a sing-box
     /// configuration: its own outbounds as they stand, not migrated.

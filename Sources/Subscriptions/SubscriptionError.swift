@@ -13,6 +13,7 @@ package struct SubscriptionError: Error, Hashable, CustomStringConvertible {
         case providerError = "provider-error"
     }
 
+    /// The stable name.
     package var code: Code
     /// An English sentence: what was found.
     package var detail: String

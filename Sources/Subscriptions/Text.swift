@@ -1,5 +1,7 @@
 // Small helpers on texts and bytes that the standard library does not have.
 
+import Notation
+
 extension UInt8 {
     var isDigit: Bool { self >= 0x30 && self <= 0x39 }
     var isLetter: Bool { (self | 0x20) >= 0x61 && (self | 0x20) <= 0x7A }
@@ -7,16 +9,6 @@ extension UInt8 {
     /// A character of either base64 alphabet, or its padding.
     var isBase64: Bool { isLetter || isDigit || "+/-_=".utf8.contains(self) }
     var lowercase: UInt8 { self >= 0x41 && self <= 0x5A ? self | 0x20 : self }
-
-    /// The value of a hexadecimal digit.
-    var hexValue: UInt8? {
-        switch self {
-        case 0x30...0x39: self - 0x30
-        case 0x41...0x46: self - 0x37
-        case 0x61...0x66: self - 0x57
-        default: nil
-        }
-    }
 }
 
 extension StringProtocol where UTF8View: BidirectionalCollection {
@@ -43,26 +35,13 @@ extension StringProtocol where UTF8View: BidirectionalCollection {
 
     /// True for at least one character, all of them hexadecimal digits.
     var isHex: Bool { !utf8.isEmpty && utf8.allSatisfy { $0.hexValue != nil } }
+}
 
-    /// The text with every `%XX` decoded once; a stray `%` stays, and what is not UTF-8 afterwards becomes U+FFFD.
-    var percentDecoded: String {
-        guard utf8.contains(UInt8(ascii: "%")) else { return String(self) }
-        let bytes = Array(utf8)
-        var out: [UInt8] = []
-        out.reserveCapacity(bytes.count)
-        var at = 0
-        while at < bytes.count {
-            if bytes[at] == UInt8(ascii: "%"), at + 2 < bytes.count, let high = bytes[at + 1].hexValue,
-                let low = bytes[at + 2].hexValue
-            {
-                out.append(high << 4 | low)
-                at += 3
-            } else {
-                out.append(bytes[at])
-                at += 1
-            }
-        }
-        return String(decoding: out, as: UTF8.self)
+extension Base64 {
+    /// The text a base64 text stands for; nil when it is no base64 or its bytes are no UTF-8.
+    static func decodeText(_ text: String) -> String? {
+        guard let bytes = decode(text.percentDecoded.utf8), !bytes.isEmpty else { return nil }
+        return String(validating: bytes, as: UTF8.self)
     }
 }
 

@@ -1,6 +1,7 @@
 // `vless://` and `trojan://` links, and the query both share with `vmess://` (XTLS discussion 716).
 
 internal import ImportReport
+import Notation
 internal import YAML
 
 /// The transport and TLS part of a link.

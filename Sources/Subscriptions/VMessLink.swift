@@ -1,6 +1,7 @@
 // `vmess://` links in their three forms: base64 JSON, the URI form, and Shadowrocket's.
 
 internal import ImportReport
+import Notation
 internal import YAML
 
 /// Reading `vmess://`.

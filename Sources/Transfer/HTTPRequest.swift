@@ -21,12 +21,15 @@ package struct HTTPRequest: Sendable {
         case url(String)
     }
 
+    /// The method.
     package var method: Method
     /// The address; may hold a credential, so it is never logged and never part of an error.
     package var url: String
     /// Header lines in order: name, value.
     package var headers: [(name: String, value: String)] = []
+    /// What is sent; nil for nothing.
     package var body: [UInt8]?
+    /// The User-Agent; nil for none.
     package var userAgent: String?
     /// Milliseconds to a connection, TLS included.
     package var connectMilliseconds = 10_000
@@ -36,6 +39,7 @@ package struct HTTPRequest: Sendable {
     package var redirects = 0
     /// Bytes of body after decompression; ignored for a streamed body.
     package var bodyLimit = 32 << 20
+    /// The proxy asked; none by default, whatever the environment says.
     package var proxy = Proxy.none
     /// Whether gzip, deflate and br are offered and undone.
     package var compressed = false

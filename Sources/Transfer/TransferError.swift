@@ -23,7 +23,9 @@ package struct TransferError: Error, Hashable, Sendable, CustomStringConvertible
         case status, other
     }
 
+    /// The stable name.
     package let code: Code
+    /// What went wrong beneath.
     package let cause: Cause
     /// `host/…`, or empty when the address could not be read.
     package let server: String

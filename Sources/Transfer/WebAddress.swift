@@ -1,6 +1,7 @@
 // Reading web addresses with libcurl's own parser, so that what is checked is what is later fetched.
 
 import CCurl
+import Notation
 
 /// The parts of an address. Corresponds to curl_url_get(3).
 package struct WebAddress: Hashable, Sendable {
@@ -8,6 +9,7 @@ package struct WebAddress: Hashable, Sendable {
     package let scheme: String
     /// As written, an IPv6 address in brackets.
     package let host: String
+    /// nil for the scheme's own.
     package let port: Int?
     /// Percent-encoded, beginning with `/`.
     package let path: String
@@ -47,28 +49,9 @@ package struct WebAddress: Hashable, Sendable {
     package func queryValue(_ name: String) -> String? {
         for field in (query ?? "").split(separator: "&") {
             let parts = field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            if parts[0] == name { return Self.decoded(parts.count > 1 ? parts[1] : "") }
+            if parts[0] == name { return parts.count > 1 ? parts[1].percentDecoded : "" }
         }
         return nil
-    }
-
-    /// Undoes percent-encoding once; a stray `%` stays, bad UTF-8 becomes U+FFFD.
-    package static func decoded(_ text: some StringProtocol) -> String {
-        var bytes: [UInt8] = []
-        let source = Array(text.utf8)
-        var at = 0
-        while at < source.count {
-            if source[at] == UInt8(ascii: "%"), at + 2 < source.count,
-                let high = digit(source[at + 1]), let low = digit(source[at + 2])
-            {
-                bytes.append(high << 4 | low)
-                at += 3
-            } else {
-                bytes.append(source[at])
-                at += 1
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Encodes everything but unreserved characters (RFC 3986, 2.3), for one path segment or query value.

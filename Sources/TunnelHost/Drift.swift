@@ -34,6 +34,7 @@ package enum Drift: Hashable, Sendable, CustomStringConvertible {
 
 /// The host did not look as asked for after everything was put in place.
 package struct ReadBackError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is not as it should be.
     package let drifts: [Drift]
 
     package var description: String {

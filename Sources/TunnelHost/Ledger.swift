@@ -7,6 +7,7 @@ package import NetworkPlan
 
 /// A ledger file that cannot be used, and why. It is left as it is.
 package struct LedgerError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The file.
     package let path: String
     /// What is wrong with it.
     package let problem: String

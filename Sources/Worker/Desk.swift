@@ -38,7 +38,10 @@ final class Desk {
         case .connect(let options): connect(options, request, client)
         case .confirm:
             guard mayCommand(user) else { return refuse(request, client, Self.notOwner) }
-            guard tunnel.session.awaitsConfirmation else { return refuse(request, client, Self.nothingToConfirm) }
+            guard tunnel.session.awaitsConfirmation else {
+                let isThere = tunnel.session.intent != nil
+                return refuse(request, client, isThere ? Self.nothingToConfirm : Self.notConnected)
+            }
             tunnel.handle(.confirm)
             reply(request, client, status(for: user).json)
         case .disconnect: disconnect(request, client)
@@ -62,7 +65,8 @@ final class Desk {
         .notOwner, "The tunnel belongs to another user of this machine.",
         remedy: "Ask that user to disconnect, or disconnect as root.")
     private static let nothingToConfirm = Failure(
-        .notConnected, "There is no connection that waits for a confirmation.", remedy: nil)
+        .nothingToConfirm, "The connection does not wait for a confirmation; it stays.", remedy: nil)
+    private static let notConnected = Failure(.notConnected, "There is no connection to confirm.", remedy: nil)
     private static let busy = Failure(
         .busy, "The tunnel is being taken down just now.", remedy: "Try again in a moment.")
 

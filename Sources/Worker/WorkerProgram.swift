@@ -16,8 +16,8 @@ package enum WorkerProgram {
     package static func run(_ arguments: [String]) -> Int32 {
         do {
             switch try command(arguments) {
-            case .help: writeStandardOutput(WorkerCommand.usage)
-            case .version: writeStandardOutput("trocket-tunnel \(CommandProtocol.release)\n")
+            case .help: try? writeStandardOutput(WorkerCommand.usage)
+            case .version: try? writeStandardOutput("trocket-tunnel \(CommandProtocol.release)\n")
             case .serve(let flags, let file): try serve(flags, file)
             }
             return 0

@@ -90,7 +90,9 @@ package enum WorkerCommand: Hashable, Sendable {
 
     /// One flag with its value.
     package struct Flag: Hashable, Sendable {
+        /// The key.
         package let key: WorkerSettings.Key
+        /// The value as written.
         package let value: String
     }
 

@@ -52,6 +52,7 @@ package struct Scalar: Sendable, Hashable {
     package let text: String
     /// Written in quotes or as a block.
     package let isQuoted: Bool
+    /// What the scalar is.
     package let tag: Tag
 
     package init(text: String, isQuoted: Bool = false, tag: Tag = .none) {
@@ -76,7 +77,9 @@ package struct Scalar: Sendable, Hashable {
 package struct Mapping: Sendable, Hashable {
     /// One pair.
     package struct Pair: Sendable, Hashable {
+        /// The key's source text.
         package let key: String
+        /// The value.
         package let value: Node
 
         package init(key: String, value: Node) {
@@ -85,6 +88,7 @@ package struct Mapping: Sendable, Hashable {
         }
     }
 
+    /// The pairs, in the order of the source.
     package let pairs: [Pair]
 
     package init(pairs: [Pair]) { self.pairs = pairs }

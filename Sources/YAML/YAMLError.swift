@@ -10,6 +10,7 @@ package struct YAMLError: Error, Hashable, CustomStringConvertible {
         case limit
     }
 
+    /// What went wrong.
     package let kind: Kind
     /// What is wrong, as a short English phrase without any of the text itself (it may hold secrets).
     package let problem: String

@@ -6,6 +6,7 @@ import Linux
 @main
 struct Main {
     static func main() {
+        reserveStandardDescriptors()
         ignoreBrokenPipes()
         exitProcess(Program.run(Array(Swift.CommandLine.arguments.dropFirst())).rawValue)
     }

@@ -20,6 +20,8 @@ private let lines = ["🇭🇰 香港 01 x1.5", "🇭🇰 香港 02", "🇸🇬 
     @Test(arguments: [
         ("🇭🇰 香港 02", 2), ("新加坡", 3), ("| 倍率", 3), ("x1.5", 1), ("US LA", 4), ("4k", 5), ("jp", 6), ("5", 5), ("6", 6),
         ("#5", 5), ("3", 3),
+        // A number of the list wins over a part of a name; with a leading zero it is none.
+        ("4", 4), ("2", 2), ("02", 2),
     ])
     func finds(typed: String, number: Int) throws {
         #expect(try matcher.find(typed) == .line(lines[number - 1], number: number))
@@ -29,8 +31,6 @@ private let lines = ["🇭🇰 香港 01 x1.5", "🇭🇰 香港 02", "🇸🇬 
 
     @Test(arguments: [
         ("香港", [1, 2]), ("us", [4, 5]),
-        // A number of the list that is also part of one other name: nothing is guessed.
-        ("4", [4, 5]),
     ])
     func namesTheCandidates(typed: String, numbers: [Int]) {
         #expect {
@@ -39,6 +39,16 @@ private let lines = ["🇭🇰 香港 01 x1.5", "🇭🇰 香港 02", "🇸🇬 
             guard let failure = error as? Failure else { return false }
             let candidates = failure.json(.english)["error"]["candidates"].listed.compactMap { $0["number"].int }
             return failure.code == "line-ambiguous" && failure.exit == .badInput && candidates == numbers
+        }
+    }
+
+    @Test func namesTheNearestLines() {
+        #expect {
+            try LineMatcher(["Osaka 01", "Tokio 02", "Paris"].map(line)).find("tokyo")
+        } throws: { error in
+            guard let failure = error as? Failure else { return false }
+            let nearest = failure.json(.english)["error"]["candidates"].listed.first
+            return nearest?["name"] == "Tokio 02" && failure.remedy.english.contains("\n    #2 Tokio 02")
         }
     }
 

@@ -2,7 +2,9 @@
 
 import CommandLine
 import JSON
+import Linux
 import Messages
+import Store
 import Testing
 
 @testable import Controller
@@ -24,6 +26,76 @@ func run(_ words: String..., language: Language = .english) -> (status: ExitCode
         #expect(found.status == .usage)
         #expect(found.output.isEmpty)
         #expect(found.errors.hasPrefix("trocket: There is no verb “statsu”.\n"))
+    }
+
+    @Test(arguments: [
+        ["connect", "--wait", "-1"], ["connect", "--kill-switch", "--no-kill-switch"], ["mode", "foo"],
+        ["lines", "--sort", "size"], ["logs", "--source", "mine"], ["test", "--timeout", "never"],
+        ["completion", "tcsh"], ["status", "--state-dir", ""], ["status", "--state-dir="],
+    ])
+    func valuesAreCheckedBeforeAnythingIsStarted(words: [String]) {
+        var written = ""
+        let output = Output(
+            language: .english, json: false, quiet: false, isWatched: false, columns: 80,
+            writeOutput: { written += $0 },
+            writeError: { _ in })
+        var isPrepared = false
+        let missing = words.contains { $0.hasPrefix("--state-dir") } ? [] : ["--state-dir", "/nonexistent/state"]
+        #expect(Program.run(words + missing, output: output) { _, _ in isPrepared = true } == .usage)
+        #expect(!isPrepared)
+        #expect(written.isEmpty)
+    }
+
+    @Test func connectKnowsWhatItNeedsBeforeTheServiceIsStarted() throws {
+        let command = try Program.table.parse(["connect", "--state-dir", "/nonexistent/state"])
+        let context = Context(output: silent(), stateDirectory: command.value("state-dir"))
+        #expect { try Connecting.wanted(command, context) } throws: { ($0 as? StoreError)?.code == .missing }
+    }
+
+    @Test func aLostResultIsAFailure() {
+        var errors = ""
+        let full = Output(
+            language: .english, json: false, quiet: false, isWatched: false, columns: 80,
+            writeOutput: { _ in throw SystemCallError("writing to", "standard output", .noSpace) },
+            writeError: { errors += $0 })
+        #expect(Program.run(["--version"], output: full) == .failed)
+        #expect(errors.hasPrefix("trocket: The result could not be written: "))
+    }
+
+    @Test func aReaderThatWentAwayIsToldNothing() {
+        var errors = ""
+        let gone = Output(
+            language: .english, json: false, quiet: false, isWatched: false, columns: 80,
+            writeOutput: { _ in throw SystemCallError("writing to", "standard output", .brokenPipe) },
+            writeError: { errors += $0 })
+        #expect(Program.run(["--help"], output: gone) == .failed)
+        #expect(errors.isEmpty)
+    }
+
+    @Test func helpIsAVerbToo() {
+        #expect(run("help").output == run("--help").output)
+        #expect(run("help", "select").output == run("select", "--help").output)
+        #expect(run("help", "nothing").status == .usage)
+    }
+
+    @Test func logLinesAreObjectsWhenAskedFor() throws {
+        var written = ""
+        let output = Output(
+            language: .english, json: true, quiet: false, isWatched: false, columns: 80, writeOutput: { written += $0 },
+            writeError: { _ in })
+        var text = LogText("worker")
+        text.add(Array("one\ntw".utf8), to: output)
+        text.add(Array("o\nthree".utf8), to: output)
+        text.end(on: output)
+        let lines = try written.split(separator: "\n").map { try JSON.parse(String($0)) }
+        #expect(lines.map { $0["text"].string } == ["one", "two", "three"])
+        #expect(lines.allSatisfy { $0["source"] == "worker" })
+    }
+
+    private func silent() -> Output {
+        Output(
+            language: .english, json: false, quiet: false, isWatched: false, columns: 80, writeOutput: { _ in },
+            writeError: { _ in })
     }
 
     @Test func errorsAreJSONWhenAskedFor() throws {

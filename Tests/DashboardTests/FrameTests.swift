@@ -95,7 +95,7 @@ import Testing
                     #expect(frame.rows.count <= rows)
                     for row in frame.rows {
                         #expect(row.width <= columns)
-                        #expect(CellWidth.of(row.text) == row.width)
+                        #expect(DisplayWidth.cells(row.text) == row.width)
                     }
                     if columns >= 32, rows >= 8 { #expect(frame.rows.count == rows) }
                 }

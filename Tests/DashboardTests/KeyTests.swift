@@ -224,7 +224,7 @@ import Testing
         let toggle = try #require(frame.rows.firstIndex { $0.text.contains("[━━●]") })
         #expect(dashboard.handle(.click(row: toggle, column: 3), now: now) == [.disconnect])
         let keys = frame.rows.count - 2
-        let column = CellWidth.of(String(frame.rows[keys].text.prefix { $0 != "/" }))
+        let column = DisplayWidth.cells(String(frame.rows[keys].text.prefix { $0 != "/" }))
         _ = dashboard.handle(.click(row: keys, column: column), now: now)
         _ = dashboard.handle(.character("l"), now: now)
         #expect(dashboard.filter == "l")

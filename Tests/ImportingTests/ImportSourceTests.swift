@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "https://", "sing-box://import-remote-profile?name=x",
+        "ftp://a.example/s", "file:///etc/passwd", "https://", "sing-box://import-remote-profile?name=x",
         "clash://install-config?url=file%3A%2F%2F%2Fetc%2Fpasswd",
     ])
     func brokenLinksAreSaid(_ argument: String) {

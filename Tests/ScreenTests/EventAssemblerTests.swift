@@ -28,7 +28,4 @@ import Testing
     }
 
     @Test func endWithoutBeginIsNothing() { #expect(events([.pasteEnd, .key(.down)]) == [.down]) }
-
-    @Test(arguments: [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("香", "6aaZ")])
-    func base64(_ text: String, _ expected: String) { #expect(Base64.encode(Array(text.utf8)) == expected) }
 }

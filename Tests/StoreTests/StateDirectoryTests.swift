@@ -130,6 +130,15 @@ func record(_ names: [String], link: String? = "https://panel.example/link/TOKEN
         }
     }
 
+    @Test func forgetTakesTheProofAndNamesOnlyWhatWasThere() throws {
+        let scratch = try Scratch()
+        try scratch.write("proof.json", "{}")
+        let store = try StateDirectory(scratch.path)
+        _ = try store.logFolder()
+        #expect(try store.forget() == ["proof.json"])
+        #expect(try store.forget() == [])
+    }
+
     @Test func linksAreNeitherReadNorWrittenThrough() throws {
         let scratch = try Scratch()
         let target = try Scratch()
@@ -191,14 +200,5 @@ func record(_ names: [String], link: String? = "https://panel.example/link/TOKEN
         try scratch.write(".profile.json.abc", "torn")
         _ = try store.forget()
         #expect(try Directory(scratch.path).names() == [".lock"])
-    }
-
-    @Test func datesAreCivil() {
-        #expect(Date.text(0) == "1970-01-01T00:00:00Z")
-        #expect(Date.text(1_798_761_600) == "2027-01-01T00:00:00Z")
-        #expect(Date.text(951_782_399) == "2000-02-28T23:59:59Z")
-        #expect(Date.day(951_782_400) == "2000-02-29")
-        #expect(Date.day(Int64.max) == "9999-12-31")
-        #expect(Date.day(-1) == "1969-12-31")
     }
 }

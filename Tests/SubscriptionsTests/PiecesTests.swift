@@ -2,6 +2,7 @@
 
 import ImportReport
 import JSON
+import Notation
 import Testing
 
 @testable import Subscriptions

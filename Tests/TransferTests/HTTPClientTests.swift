@@ -1,6 +1,7 @@
 // Requests against a real server on loopback: answers, limits, redirects, streams, failures.
 
 import Linux
+import Notation
 import Testing
 
 @testable import Transfer
@@ -216,7 +217,7 @@ import Testing
         #expect(link.scheme == "sing-box")
         #expect(link.host == "import-remote-profile")
         #expect(link.queryValue("url") == "https://a.example/s?t=1")
-        #expect(link.fragment.map { WebAddress.decoded($0) } == "My VPN")
+        #expect(link.fragment?.percentDecoded == "My VPN")
         let plain = try #require(WebAddress("HTTPS://Panel.example/link/TOKEN?a=1"))
         #expect(plain.scheme == "https")
         #expect(plain.shown.contains("TOKEN") == false)

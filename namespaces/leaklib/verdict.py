@@ -89,7 +89,7 @@ def table(windows):
         gap = max((told["gap_ms"] for told in row.senders.values()), default=0)
         shared = sum(leaks(row, "any").values())
         remark = row.note + (f" **LEAK to the router's resolver over TCP {shared}**"
-                             if shared and row.expected["user"] == SILENT else "")
+                             if shared and row.expected.get("any", row.expected["user"]) == SILENT else "")
         rows.append("| " + " | ".join([
             row.kill_switch, row.name, *[cell(row, origin) for origin in kinds.ORIGINS],
             f"{before} ({', '.join(talk)})" if before else "silent", str(rounds), f"{gap:.0f} ms", remark]) + " |")

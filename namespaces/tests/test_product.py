@@ -180,6 +180,28 @@ def test_connect_and_disconnect_leave_no_trace(product, lab):
         assert snapshot.differences(before, snapshot.take(lab)) == []
 
 
+def test_nothing_to_confirm_is_said_as_that(connected):
+    done = connected.controller("confirm", "--json", check=False)
+    assert done.returncode == 1 and '"nothing-to-confirm"' in done.stdout
+    assert connected.status()["state"] == "connected"
+
+
+def test_forget_is_refused_while_connected(connected):
+    done = connected.controller("forget", "--json", check=False)
+    assert done.returncode == 1 and '"connected"' in done.stdout
+    assert connected.controller("lines", "--json").returncode == 0
+
+
+def test_an_engine_that_does_not_answer_is_said_as_that(connected):
+    pid = connected.status()["engine"]["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        assert connected.status()["reason"]["code"] == "engine-not-answering"
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    wait_until(lambda: connected.status()["reason"] is None, 10, "the engine answers again")
+
+
 def test_without_confirmation_a_connection_is_taken_back(product, lab):
     before = snapshot.take(lab)
     product.connect(FIRST, "--confirm", "2")

@@ -19,7 +19,7 @@ IDLE = 10
 def run(options):
     """Rounds of the product and its rivals, idle and under load."""
     report = Report("footprint", "What it takes")
-    idle = 4 if options.quick else IDLE
+    idle = 3 if options.quick else IDLE
     with raised("bench") as (lab, product):
         sizes(report, lab)
         for _ in range(min(options.rounds, 3)):

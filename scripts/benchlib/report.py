@@ -65,9 +65,11 @@ class Report:
         return statistics.median(ratios) if ratios else None
 
     def results(self):
-        """The targets with what was measured, as `--json` writes them."""
+        """The targets with what was measured, as `--json` writes them; what a short run did not try is left out."""
         rows = []
         for metric, contender, against, at_least, at_most in self.targets:
+            if not {contender, against} <= self.samples.get(metric, {}).keys():
+                continue
             ratio = self.ratio(metric, contender, against)
             reached = None if ratio is None else (
                 (at_least is None or ratio >= at_least) and (at_most is None or ratio <= at_most))

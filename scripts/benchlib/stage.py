@@ -11,12 +11,14 @@ from lablib.product import Product
 def raised(name, imported=True):
     """A lab and the product in it; both are gone afterwards, however the block ends."""
     lab = Lab.up(name, owner=os.getpid())
-    product = Product(lab)
+    product = None
     try:
+        product = Product(lab)
         product.start()
         if imported:
             product.controller("import", lab.subscription)
         yield lab, product
     finally:
-        product.stop()
+        if product:
+            product.stop()
         lab.down()

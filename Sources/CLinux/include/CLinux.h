@@ -89,12 +89,10 @@ int cl_watch_directory(const char *path);
 int cl_signal_descriptor(const int *signals, int count);
 /// The next signal number from a signalfd and who sent it; 0 when none waits.
 int cl_signal_next(int fd, int *sender_pid);
-int cl_event_descriptor(void);
 int cl_pidfd_open(int pid);
 int cl_pidfd_send_signal(int pidfd, int signal);
-/// CLOCK_BOOTTIME / CLOCK_MONOTONIC / CLOCK_REALTIME in nanoseconds.
+/// CLOCK_BOOTTIME and CLOCK_REALTIME in nanoseconds.
 uint64_t cl_clock_boot(void);
-uint64_t cl_clock_monotonic(void);
 uint64_t cl_clock_real(void);
 /// waitpid(2) with WNOHANG on one child: 0 still running, else pid; *code is the exit status, or 128+signal.
 int cl_reap(int pid, int block, int *code);
@@ -111,7 +109,6 @@ int cl_unshare(int flags);
 int cl_fork(void);
 int cl_setsid(void);
 int cl_set_no_new_privs(void);
-int cl_get_no_new_privs(void);
 int cl_set_dumpable(int on);
 int cl_set_parent_death_signal(int signal);
 int cl_set_keep_capabilities(int on);
@@ -133,8 +130,6 @@ int cl_fill_standard_descriptors(void);
 int cl_change_owner(int fd, unsigned uid, unsigned gid);
 unsigned cl_set_file_mask(unsigned mask);
 int cl_random(void *bytes, size_t count);
-/// malloc_trim(3) of everything.
-int cl_trim_memory(void);
 /// User and group look-ups (getpwnam(3), getgrnam(3)): 1 found, 0 absent.
 int cl_user_by_name(const char *name, unsigned *uid, unsigned *gid);
 int cl_group_by_name(const char *name, unsigned *gid);

@@ -40,7 +40,7 @@ extension App {
             for item in shownLines.items { lines.setLatency(item.latency, of: item.id) }
         }
         if lines.items != shownLines.items { dashboard.setLines(lines) }
-        after(.trim, milliseconds: 200) { returnFreedMemory() }
+        after(.trim, milliseconds: 200) { ThisProcess.releaseMemory() }
     }
 
     private static func items(_ state: State) -> [LineItem] {

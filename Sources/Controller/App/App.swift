@@ -60,7 +60,7 @@ final class App {
         let term = context.variable("TERM")
         let noColour = context.variable("NO_COLOR").map { !$0.isEmpty } ?? false
         do throws(ScreenError) {
-            screen = try Screen(colour: !noColour, term: term, widthOf: { CellWidth.of($0) })
+            screen = try Screen(colour: !noColour, term: term, widthOf: { DisplayWidth.of($0) })
         } catch { throw Failure.screen(error) }
         // A Linux console draws text and lines, but neither flags nor ideographs.
         let isConsole = term == "linux"

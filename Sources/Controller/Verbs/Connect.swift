@@ -21,23 +21,31 @@ extension Verb {
                 OptionSpecification("no-kill-switch", HelpText.noKillSwitch),
                 OptionSpecification("confirm", value: "SECONDS", HelpText.connectConfirm),
                 OptionSpecification("wait", value: "SECONDS", HelpText.connectWait),
-            ])
+            ]),
+        check: { command throws(UsageError) in _ = try values(of: command) }
     ) { context, command in
-        if command.has("kill-switch"), command.has("no-kill-switch") {
-            throw UsageError.conflict("--kill-switch", "--no-kill-switch")
-        }
-        let mode = try command.word("mode", of: ["rule", "global"])
-        let confirm = try command.integer("confirm", in: 1...86_400)
-        let patience = try command.integer("wait", in: 1...3600) ?? 30
-        let killSwitch: Bool? = command.has("kill-switch") ? true : command.has("no-kill-switch") ? false : nil
-
-        let directory = try context.state()
-        guard let lines = try directory.load().subscription?.lines else { throw StoreError.noSubscription }
-        let wanted = try command.operands.first.map { try LineMatcher(lines).find($0) }
+        let asked = try values(of: command)
+        let (directory, wanted) = try Connecting.wanted(command, context)
+        // Ctrl-C ends the waiting, not the connecting, which is the service's; so it is said.
+        let interruption = try Interruption()
+        context.isInterrupted = { interruption.hasCome }
         let standing = try Connecting.connect(
-            context, directory, line: wanted, mode: mode.flatMap(RoutingMode.init(lowercase:)), killSwitch: killSwitch,
-            confirm: confirm, seconds: patience)
-        return try conclude(standing, confirm: confirm, context.output)
+            context, directory, line: wanted, mode: asked.mode, killSwitch: asked.killSwitch,
+            confirm: asked.confirm, seconds: asked.patience)
+        return try conclude(standing, confirm: asked.confirm, context.output)
+    }
+
+    private static func values(
+        of command: ParsedCommand
+    ) throws(UsageError) -> (mode: RoutingMode?, confirm: Int?, patience: Int, killSwitch: Bool?) {
+        if command.has("kill-switch"), command.has("no-kill-switch") {
+            throw .conflict("--kill-switch", "--no-kill-switch")
+        }
+        return (
+            RoutingMode(lowercase: try command.word("mode", of: ["rule", "global"])),
+            try command.integer("confirm", in: 1...86_400), try command.integer("wait", in: 1...3600) ?? 30,
+            command.has("kill-switch") ? true : command.has("no-kill-switch") ? false : nil
+        )
     }
 
     /// Says what came of it: proven, or connected to a line that does not answer, which is a failure of its own.
@@ -89,6 +97,16 @@ package enum Connecting {
     /// Milliseconds for the proof.
     private static let proofLimit = 8000
 
+    /// The state directory and the line a `connect` names.
+    /// - Throws: `StoreError` without a subscription, `Failure` for a line that is not there.
+    static func wanted(
+        _ command: ParsedCommand, _ context: Context
+    ) throws -> (directory: StateDirectory, line: LineChoice?) {
+        let directory = try context.state()
+        guard let lines = try directory.load().subscription?.lines else { throw StoreError.noSubscription }
+        return (directory, try command.operands.first.map { try LineMatcher(lines).find($0) })
+    }
+
     /// Brings the tunnel up, puts the engine on the chosen line and mode, and proves it. An existing tunnel of ours is kept
     /// and only switched, unless the kill switch or a confirmation is asked for.
     /// - Parameter seconds: how long the worker may take.
@@ -120,7 +138,17 @@ package enum Connecting {
             try api.setMode(mode.rawValue)
         }
         context.output.progress(Messages.proving)
-        return Standing(context, tunnel, proving: .always(proofLimit))
+        let standing = Standing(context, tunnel, proving: .always(proofLimit))
+        if context.isInterrupted() { throw Failure.interrupted(Messages.proofInterrupted) }
+        // Another command may have chosen another line meanwhile: what was asked for is then not what is there.
+        if let now = try? tunnel.api?.snapshot(selector: ProfileTag.proxy, automatic: ProfileTag.auto),
+            let line = now.selected, line != choice.tag
+        {
+            throw Failure(
+                "line-overridden", .failed, Messages.lineOverridden(choice.name, inForce: state.name(ofTag: line)),
+                remedy: Messages.lineOverriddenRemedy(choice.name))
+        }
+        return standing
     }
 
     private static func remembered(_ state: State) throws -> LineChoice {
@@ -137,7 +165,10 @@ package enum Connecting {
             guard let stage = event.status.stage else { return }
             context.output.progress(Messages.stage(stage.rawValue))
         }
-        worker.onIdle = context.output.tick
+        worker.onIdle = {
+            context.output.tick()
+            if context.isInterrupted() { throw Failure.interrupted(Messages.connectInterrupted) }
+        }
         _ = try worker.call(.subscribe)
         let call = Call.connect(ConnectOptions(killSwitch: killSwitch, confirmSeconds: confirm))
         let answer: JSON

@@ -42,7 +42,7 @@ extension Verb {
             ]
         }
         if rows.isEmpty { output.note(Messages.noConnections) }
-        Figures.table(rows, right: [4, 5]).forEach { output.result($0) }
+        Table.lines(rows, right: [4, 5]).forEach { output.result($0) }
         return .done
     }
 

@@ -25,6 +25,7 @@ extension Verb {
 
 /// One check of `doctor`.
 package struct Check: Hashable, Sendable {
+    /// How a check ended.
     package enum Verdict: String, Sendable {
         case ok
         /// It works, with less.
@@ -46,8 +47,11 @@ package struct Check: Hashable, Sendable {
 
     /// Stable, in kebab case.
     package let code: String
+    /// How it ended.
     package let verdict: Verdict
+    /// What was found, in one sentence.
     package let message: Text
+    /// What to do about it; nil when nothing is to be done.
     package let remedy: Text?
 
     package init(_ code: String, _ verdict: Verdict, _ message: Text, remedy: Text? = nil) {

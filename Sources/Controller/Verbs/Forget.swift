@@ -1,6 +1,7 @@
 // The verb `forget`.
 
 import CommandLine
+import Commands
 import JSON
 import Messages
 import Store
@@ -8,8 +9,14 @@ import Store
 extension Verb {
     static let forget = Verb(
         VerbSpecification(
-            "forget", summary: HelpText.forgetSummary)
+            "forget", summary: HelpText.forgetSummary, details: HelpText.forgetDetails)
     ) { context, command in
+        if let worker = try? context.worker(), let status = try? worker.status(), status.mine,
+            status.state != .disconnected, try worker.hello().userDirectory == context.stateDirectory
+        {
+            throw Failure(
+                "connected", .failed, Messages.forgetWhileConnected, remedy: Messages.forgetWhileConnectedRemedy)
+        }
         let removed = try context.state().forget()
         if context.output.json {
             context.output.result(["removed": .strings(removed)])

@@ -15,9 +15,10 @@ extension Verb {
                 OptionSpecification(
                     "sort", value: "KEY", completion: .words(["latency", "name", "order", "multiplier"]), HelpText.sort),
                 OptionSpecification("all", HelpText.allLines),
-            ])
+            ]),
+        check: { command throws(UsageError) in _ = try sortKey(command) }
     ) { context, command in
-        let key = try command.word("sort", of: ["latency", "name", "order", "multiplier"]) ?? "order"
+        let key = try sortKey(command)
         let state = try context.state().load()
         guard let record = state.subscription else { throw StoreError.noSubscription }
         let list = LineList(record, state: state)
@@ -29,5 +30,9 @@ extension Verb {
             list.show(entries, dropped: dropped, on: context.output)
         }
         return .done
+    }
+
+    private static func sortKey(_ command: ParsedCommand) throws(UsageError) -> String {
+        try command.word("sort", of: ["latency", "name", "order", "multiplier"]) ?? "order"
     }
 }

@@ -11,18 +11,16 @@ extension Verb {
     static let mode = Verb(
         VerbSpecification(
             "mode", summary: HelpText.modeSummary,
-            operand: OperandSpecification("rule|global", .optional, completion: .words(["rule", "global"])))
+            operand: OperandSpecification("rule|global", .optional, completion: .words(["rule", "global"]))),
+        check: { command throws(UsageError) in _ = try wanted(command) }
     ) { context, command in
         let directory = try context.state()
         let output = context.output
         var mode = RoutingMode(lowercase: try directory.load().preferences.mode) ?? .rule
         var isLive = false
-        if let word = command.operands.first {
-            guard let wanted = RoutingMode(lowercase: word) else {
-                throw UsageError.badOperand(name: "MODE", value: word, expected: "rule, global")
-            }
-            mode = wanted
-            isLive = try Moding.apply(wanted, context, directory)
+        if let chosen = try wanted(command) {
+            mode = chosen
+            isLive = try Moding.apply(chosen, context, directory)
         }
         if output.json {
             output.result(["mode": .string(mode.lowercase), "live": .bool(isLive)])
@@ -30,6 +28,14 @@ extension Verb {
             output.result(Messages.mode(mode.lowercase))
         }
         return .done
+    }
+
+    private static func wanted(_ command: ParsedCommand) throws(UsageError) -> RoutingMode? {
+        guard let word = command.operands.first else { return nil }
+        guard let mode = RoutingMode(lowercase: word) else {
+            throw .badOperand(name: "MODE", value: word, expected: "rule, global")
+        }
+        return mode
     }
 }
 

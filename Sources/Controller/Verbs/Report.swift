@@ -23,7 +23,15 @@ extension Verb {
         sections.append(("log of controller", lastLines((try? ControllerLog.open(context))?.release(), nil)))
         let output = context.output
         if output.json {
-            output.result(.object(JSONObject(sections.map { ($0.title, .string(redaction($0.text))) })))
+            output.result(
+                .object(
+                    JSONObject(
+                        sections.map { section in
+                            let text = redaction(section.text)
+                            // The status is an object, as `status --json` prints it; a failure to ask for it is a sentence.
+                            let object = section.title == "status" ? try? JSON.parse(Array(text.utf8)) : nil
+                            return (section.title, object ?? .string(text))
+                        })))
         } else {
             for section in sections { output.result("## \(section.title)\n\n\(redaction(section.text))\n") }
         }

@@ -29,7 +29,7 @@ extension Verb {
             context.output.result(report)
         } else {
             let sets = report.listed.compactMap { RuleSetReport(json: $0) }
-            for row in Figures.table(sets.map { ImportPage.row($0, context.language) }, right: [2]) {
+            for row in Table.lines(sets.map { ImportPage.row($0, context.language) }, right: [2]) {
                 context.output.result(row)
             }
         }

@@ -43,7 +43,7 @@ extension Verb {
         _ = try worker.call(.subscribe)
         var rate: TrafficRate?
         var stream: (token: HTTPClient.Token, address: String)?
-        while true {
+        while context.output.lost == nil {
             let tunnel = Tunnel(latest, context)
             let address = tunnel.api == nil ? nil : latest.api?.address
             if stream?.address != address {

@@ -16,15 +16,16 @@ extension Verb {
                 OptionSpecification("timeout", value: "TIME", HelpText.testTimeout),
                 OptionSpecification("concurrency", value: "N", HelpText.testConcurrency),
                 OptionSpecification("stream", HelpText.testStream),
-            ])
+            ]),
+        check: { command throws(UsageError) in _ = try limits(command) }
     ) { context, command in
-        let timeout = try command.milliseconds("timeout", in: 100...30_000) ?? 5000
-        let concurrency = try command.integer("concurrency", in: 1...1000) ?? 128
+        let (timeout, concurrency) = try limits(command)
         let state = try context.state().load()
         guard let all = state.subscription?.lines else { throw StoreError.noSubscription }
         let chosen = try chooseLines(command.operands, of: all)
         // An interrupted measurement keeps what it has.
         let signals = try SignalWatch()
+        var isInterrupted = false
         let started = Moment.now
         let output = context.output
         let isStream = output.json && command.has("stream")
@@ -45,8 +46,15 @@ extension Verb {
         }
         via = measurement.via
         while !measurement.isDone {
-            let ready = try measurement.step(milliseconds: 500, also: [(signals.descriptor, .readable)])
-            if ready.first?.isEmpty == false, signals.next() != nil { measurement.cancel() }
+            do {
+                try measurement.step(milliseconds: 500, also: [(signals.descriptor, .readable)])
+                isInterrupted = signals.next() != nil
+            } catch {
+                // Whoever interrupts us may have ended the engine with us; what was measured counts all the same.
+                isInterrupted = signals.next() != nil
+                guard isInterrupted else { throw error }
+            }
+            if isInterrupted { measurement.cancel() }
             output.tick()
         }
         // A full disk must not cost the result that is there.
@@ -56,8 +64,22 @@ extension Verb {
         output.note(Messages.measured(good, chosen.count, "\(seconds / 10).\(seconds % 10)"))
         output.note(
             Messages.measuredThrough(running: measurement.via == "running engine", url: Proof.url(context.variable)))
-        if measurement.outcomes.values.contains(.failed(.cancelled)) { return .failed }
-        return good > 0 ? .done : .temporary
+        if isInterrupted {
+            output.note(Messages.measuringInterrupted)
+            return .interrupted
+        }
+        guard good == 0 else { return .done }
+        let remedy =
+            DefaultRoute.isThere == false ? Messages.noNetworkRemedy : Messages.noLineAnswersRemedy
+        output.note(Messages.noLineAnswers + Text("", " ") + remedy)
+        return .temporary
+    }
+
+    private static func limits(_ command: ParsedCommand) throws(UsageError) -> (timeout: Int, concurrency: Int) {
+        (
+            try command.milliseconds("timeout", in: 100...30_000) ?? 5000,
+            try command.integer("concurrency", in: 1...1000) ?? 128
+        )
     }
 
     private static func chooseLines(_ typed: [String], of all: [StoredLine]) throws -> [(line: StoredLine, number: Int)]
@@ -92,9 +114,11 @@ extension Verb {
             let figure =
                 row.latency.milliseconds.map { "\($0) ms" }
                 ?? Messages.delayErrors[row.latency.error ?? ""]?(output.language) ?? row.latency.error ?? ""
-            return [String(row.number), figure, row.line.name, row.line.type]
+            return [
+                String(row.number), figure, DisplayWidth.cut(row.line.name, to: Table.widestName), row.line.type,
+            ]
         }
-        Figures.table(table, right: [0, 1]).forEach { output.result($0) }
+        Table.lines(table, right: [0, 1]).forEach { output.result($0) }
     }
 
     private static func json(_ line: StoredLine, number: Int, _ latency: Latency) -> JSON {

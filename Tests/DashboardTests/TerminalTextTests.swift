@@ -1,15 +1,16 @@
 // Widths of characters, and text made safe for cells.
 
 import Dashboard
+import Messages
 import Testing
 
-@Suite struct CellWidthTests {
+@Suite struct TerminalTextTests {
     @Test(arguments: [
         ("a", 1), ("é", 1), ("e\u{301}", 1), ("香", 2), ("ﾊ", 1), ("ハ", 2), ("한", 2), ("\u{1112}\u{1161}\u{11ab}", 2),
         ("🇭🇰", 2), ("🚀", 2), ("★", 1), ("⭐", 2), ("│", 1), ("█", 1), ("…", 1), ("（", 2), ("\u{0}", 0), ("\u{200b}", 0),
         ("𠀀", 2), ("Ａ", 2), ("\u{7f}", 0), ("─", 1), ("①", 1), ("ก็", 1),
     ])
-    func width(_ text: String, _ columns: Int) { #expect(CellWidth.of(text) == columns) }
+    func width(_ text: String, _ columns: Int) { #expect(DisplayWidth.cells(text) == columns) }
 
     @Test(arguments: [
         ("plain", "plain", 5), ("🇭🇰 HK", "🇭🇰 HK", 5), ("👨‍👩‍👧", "👨", 2), ("👍🏽", "👍", 2), ("❤️", "❤", 1), ("1️⃣", "1", 1),
@@ -21,7 +22,7 @@ import Testing
     func settled(_ text: String, _ expected: String, _ columns: Int) {
         let settled = TerminalText.settle(text, .full)
         #expect(Array(settled.unicodeScalars) == Array(expected.unicodeScalars))
-        #expect(CellWidth.of(settled) == columns)
+        #expect(DisplayWidth.cells(settled) == columns)
     }
 
     @Test func withoutFlagsLettersStand() {
@@ -36,8 +37,8 @@ import Testing
 
     @Test(arguments: 0...12) func fitIsExact(_ width: Int) {
         for text in ["", "abc", "香港香港香港香港", "a香b港c🇭🇰🇯🇵x", "🇭🇰🇯🇵🇸🇬🇺🇸🇬🇧🇩🇪🇫🇷"] {
-            #expect(CellWidth.of(TerminalText.fit(text, to: width, .full)) == width)
-            #expect(CellWidth.of(TerminalText.right(text, to: width, .full)) == width)
+            #expect(DisplayWidth.cells(TerminalText.fit(text, to: width, .full)) == width)
+            #expect(DisplayWidth.cells(TerminalText.right(text, to: width, .full)) == width)
         }
     }
 

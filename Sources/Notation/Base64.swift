@@ -1,9 +1,9 @@
 // Base64 in every dialect that is met: either alphabet, padded or not, percent-encoded padding, broken into lines.
 
 /// Reading and writing base64 (RFC 4648, sections 4 and 5).
-enum Base64 {
+package enum Base64 {
     /// The bytes a text stands for; nil when it holds anything but base64 and white space, or has an impossible length.
-    static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
+    package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var out: [UInt8] = []
         out.reserveCapacity(text.underestimatedCount / 4 &* 3)
         var bits: UInt32 = 0
@@ -45,15 +45,9 @@ enum Base64 {
         return padding > 3 ? nil : out
     }
 
-    /// The text a base64 text stands for; nil when it is no base64 or its bytes are no UTF-8.
-    static func decodeText(_ text: String) -> String? {
-        guard let bytes = decode(text.percentDecoded.utf8), !bytes.isEmpty else { return nil }
-        return String(validating: bytes, as: UTF8.self)
-    }
-
     /// Base64 of some bytes.
     /// - Parameter url: with the alphabet for addresses and without padding; else the standard one, padded.
-    static func encode(_ bytes: [UInt8], url: Bool = false) -> String {
+    package static func encode(_ bytes: [UInt8], url: Bool = false) -> String {
         let alphabet =
             Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
             + Array((url ? "-_" : "+/").utf8)
@@ -76,7 +70,7 @@ enum Base64 {
     }
 
     /// The same bytes in standard, padded base64, provided there are exactly that many of them; else nil.
-    static func repaired(_ text: String, bytes count: Int, url: Bool = false) -> String? {
+    package static func repaired(_ text: String, bytes count: Int, url: Bool = false) -> String? {
         guard let bytes = decode(text.utf8), bytes.count == count else { return nil }
         return encode(bytes, url: url)
     }

@@ -1,11 +1,9 @@
-// How many columns of a terminal a character takes. The locale's wcwidth(3) is not asked: it differs between machines.
+// How many columns of a terminal one scalar takes. The locale's wcwidth(3) is not asked: it differs between machines.
 
-/// Widths in terminal columns. Sources: Unicode Standard Annex #11 (East Asian Width) and UTS #51 (emoji).
-///
-/// The figures are for text that went through `TerminalText.settle`, which takes out what terminals disagree about.
-package enum CellWidth {
-    /// The columns of a whole text.
-    package static func of(_ text: String) -> Int {
+extension DisplayWidth {
+    /// The columns a text takes in a grid of cells, where every scalar stands for itself, as ncurses counts: no joined
+    /// emoji, no variation selectors.
+    package static func cells(_ text: String) -> Int {
         var width = 0
         for scalar in text.unicodeScalars { width += of(scalar) }
         return width

@@ -1,11 +1,13 @@
 // Numbers as people read them: bytes, rates, times, dates.
 
+import Notation
+
 /// Formatting without Foundation: nothing here depends on a locale or a clock.
 package enum Figures {
     /// Bytes with a binary unit and three significant digits: `0 B`, `34.0 KB`, `1.21 GB`.
-    package static func bytes(_ count: Int) -> String {
+    package static func bytes(_ count: some BinaryInteger) -> String {
         let units = ["B", "KB", "MB", "GB", "TB", "PB"]
-        var value = Double(max(0, count))
+        var value = Double(max(0, Int(clamping: count)))
         var unit = 0
         while value >= 999.5, unit < units.count - 1 {
             value /= 1024
@@ -36,11 +38,26 @@ package enum Figures {
         return text
     }
 
-    /// A duration as `00:12:45`, with days before it when there are any.
-    package static func duration(_ seconds: Double) -> String {
+    /// A length of time in its largest unit or two: `42 s`, `3 min`, `5 h 10 min`, `2 d 3 h`.
+    package static func duration(seconds: Int) -> Text {
+        let seconds = max(0, seconds)
+        func text(_ parts: [(Int, String, String)]) -> Text {
+            let parts = parts.filter { $0.0 > 0 }
+            return Text(
+                parts.map { "\($0.0) \($0.1)" }.joined(separator: " "),
+                parts.map { "\($0.0) \($0.2)" }.joined(separator: " "))
+        }
+        if seconds < 60 { return Text("\(seconds) 秒", "\(seconds) s") }
+        if seconds < 3600 { return text([(seconds / 60, "分钟", "min")]) }
+        if seconds < 86_400 { return text([(seconds / 3600, "小时", "h"), (seconds % 3600 / 60, "分钟", "min")]) }
+        return text([(seconds / 86_400, "天", "d"), (seconds % 86_400 / 3600, "小时", "h")])
+    }
+
+    /// A running time as `00:12:45`, with days before it when there are any.
+    package static func clock(_ seconds: Double) -> String {
         let total = max(0, Int(seconds))
         let clock = [total / 3600 % 24, total / 60 % 60, total % 60]
-            .map { ($0 < 10 ? "0" : "") + String($0) }.joined(separator: ":")
+            .map { zeroPadded($0, 2) }.joined(separator: ":")
         return total >= 86_400 ? "\(total / 86_400)d \(clock)" : clock
     }
 
@@ -58,19 +75,10 @@ package enum Figures {
         return unit - whole.truncatingRemainder(dividingBy: unit)
     }
 
-    /// The date of a moment, as `2027-01-01`. Days to civil date after Howard Hinnant, "chrono-Compatible Low-Level Date
-    /// Algorithms".
+    /// The date of a moment, as `2027-01-01`.
+    /// - Parameter utcOffset: seconds east of Greenwich.
     package static func date(_ seconds: Double, utcOffset: Int) -> String {
-        let days = day(seconds, utcOffset: utcOffset) + 719_468
-        let era = (days >= 0 ? days : days - 146_096) / 146_097
-        let dayOfEra = days - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shifted = (5 * dayOfYear + 2) / 153
-        let dayOfMonth = dayOfYear - (153 * shifted + 2) / 5 + 1
-        let month = shifted < 10 ? shifted + 3 : shifted - 9
-        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        return "\(year)-\(month < 10 ? "0" : "")\(month)-\(dayOfMonth < 10 ? "0" : "")\(dayOfMonth)"
+        CivilDate(daysSince1970: day(seconds, utcOffset: utcOffset)).description
     }
 
     /// Whole days from one moment's date to another's.
