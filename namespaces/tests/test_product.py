@@ -193,12 +193,17 @@ def test_forget_is_refused_while_connected(connected):
 
 
 def test_an_engine_that_does_not_answer_is_said_as_that(connected):
-    pid = connected.status()["engine"]["pid"]
-    os.kill(pid, signal.SIGSTOP)
+    # What answers may be the engine or a helper of its own: all of them are frozen.
+    family = [connected.status()["engine"]["pid"]]
+    for member in family:
+        family += children(member)
+    for member in family:
+        os.kill(member, signal.SIGSTOP)
     try:
         assert connected.status()["reason"]["code"] == "engine-not-answering"
     finally:
-        os.kill(pid, signal.SIGCONT)
+        for member in family:
+            os.kill(member, signal.SIGCONT)
     wait_until(lambda: connected.status()["reason"] is None, 10, "the engine answers again")
 
 
