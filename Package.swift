@@ -122,7 +122,7 @@ let fuzzing: [Target] =
             name: "FuzzTargets",
             dependencies: [
                 "Linux", "JSON", "YAML", "ImportReport", "Subscriptions", "Migrations", "Profiles", "Commands",
-                "Transfer", "Store", "Importing",
+                "Transfer", "Store", "Importing", "Notation",
             ],
             path: "Tests/Fuzz/Targets", swiftSettings: strict),
         .testTarget(

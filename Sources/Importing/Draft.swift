@@ -9,6 +9,7 @@ package import Subscriptions
 
 /// One body, read.
 package struct ReadBody {
+    /// What the body holds; of a sing-box document: migrated and fitted.
     package var subscription: Subscription
     /// What migration did to a sing-box document.
     package var changes: [Change] = []

@@ -1,6 +1,7 @@
 // The target of what comes beside a body: header lines, addresses, unannounced compression.
 
 import Importing
+import Notation
 import Store
 import Transfer
 
@@ -35,7 +36,7 @@ extension FuzzTarget {
     }
 
     private static func address(_ text: String) throws(Violation) {
-        try demand(WebAddress.decoded(WebAddress.encoded(text)) == text, "encoded and decoded, a text is another")
+        try demand(WebAddress.encoded(text).percentDecoded == text, "encoded and decoded, a text is another")
         guard let address = WebAddress(text) else { return }
         _ = address.queryValue("url")
         try demand(!address.shown.contains("?") && address.shown.hasSuffix("/…"), "more shown of a link than its host")
