@@ -16,7 +16,7 @@ PACKAGE = os.path.join(REPOSITORY, "scripts", "package")
 # The bookkeeping of dpkg, adduser and their like, which is not ours to remove.
 BOOKKEEPING = re.compile(
     r"/(etc/netns|var/(lib/dpkg|lib/apt|log|cache)|etc/(passwd|group|shadow|gshadow|subuid|subgid)-?$|etc/\.|root/"
-    r"|usr/share/applications/mimeinfo\.cache|etc/ld\.so\.cache|home$"
+    r"|usr/share/applications/mimeinfo\.cache|etc/mailcap$|etc/ld\.so\.cache|home$"
     r"|var/lib/systemd/deb-systemd-helper-(enabled|masked)($|/.*\.dsh-also$))")
 
 
