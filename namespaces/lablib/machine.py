@@ -49,8 +49,9 @@ done
 mount --bind "$base/console" "$root/dev/console"
 # As open as udev makes it.
 mknod -m 666 "$root/dev/net/tun" c 10 200
-# An uplink that leads nowhere.
+# An uplink that leads nowhere, its addresses usable at once.
 ip link set lo up
+echo 0 >"$root/proc/sys/net/ipv6/conf/default/accept_dad"
 ip link add eth0 type veth peer name far0
 ip link set far0 up
 ip address add 198.51.100.2/24 dev eth0

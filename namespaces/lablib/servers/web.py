@@ -113,7 +113,7 @@ class WebServer:
         while left:
             block = min(left, len(BLOCK), max(1, int(rate / 20)) if rate else left)
             writer.write(BLOCK[:block])
-            await writer.drain()
+            await gone_on(writer)
             left, sent = left - block, sent + block
             if rate and (ahead := sent / rate - (clock() - begin)) > 0:
                 await asyncio.sleep(ahead)
@@ -302,7 +302,7 @@ class WebServer:
         head(writer, 200, {"content-type": "application/json"}, ended=False)
         while not writer.is_closing():
             writer.write(b"x-more: " + b"y" * 4000 + b"\r\n")
-            await writer.drain()
+            await gone_on(writer)
 
     async def bad_to_file(self, writer):
         return reply(writer, 302, b"", {"location": "file:///etc/passwd"})
@@ -311,7 +311,7 @@ class WebServer:
         head(writer, 200, {"content-type": "text/yaml"})
         for _ in range(64 * MIB // len(BLOCK)):
             writer.write(b"#" * len(BLOCK))
-            await writer.drain()
+            await gone_on(writer)
         return False
 
     async def bad_bomb(self, writer):
@@ -329,6 +329,13 @@ def bomb():
 
 REASONS = {200: "OK", 204: "No Content", 302: "Found", 400: "Bad Request", 403: "Forbidden", 404: "Not Found",
            500: "Internal Server Error"}
+
+
+async def gone_on(writer):
+    """Waits until more may be written, and lets everyone else have a turn: `drain` alone gives none while the peer keeps up,
+    so a peer's end would never be seen."""
+    await writer.drain()
+    await asyncio.sleep(0)
 
 
 def head(writer, status, headers, ended=True):
