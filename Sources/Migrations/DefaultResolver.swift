@@ -23,8 +23,7 @@ package struct DefaultResolver: Migration {
             document["route"]["default_domain_resolver"] = Self.choose(&document, servers)
             changes.append(change("route.default_domain_resolver", "set"))
         }
-        let all = Set(document["dns"]["servers"].listed.compactMap { $0["tag"].string })
-        repairServers(&document, all, &changes)
+        changes.append(contentsOf: repairServers(&document))
         return changes
     }
 
@@ -67,7 +66,10 @@ package struct DefaultResolver: Migration {
             || document["route"]["rule_set"].listed.contains { $0["type"] == "remote" }
     }
 
-    private func repairServers(_ document: inout JSON, _ tags: Set<String>, _ changes: inout [Change]) {
+    /// Gives DNS servers that are names the default resolver, where there is one.
+    func repairServers(_ document: inout JSON) -> [Change] {
+        var changes: [Change] = []
+        let tags = Set(document["dns"]["servers"].listed.compactMap { $0["tag"].string })
         let resolver = document["route"]["default_domain_resolver"]
         let fallback = resolver.string ?? resolver["server"].string
         document.editItems(["dns", "servers"]) { server, at in
@@ -80,5 +82,6 @@ package struct DefaultResolver: Migration {
             changes.append(change("dns.servers[\(at)].domain_resolver", "→ \(fallback)"))
             return true
         }
+        return changes
     }
 }

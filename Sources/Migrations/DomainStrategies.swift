@@ -25,6 +25,8 @@ package struct DomainStrategies: Migration {
             }
         }
         document.edit("ntp") { rewrite(&$0, "ntp", resolver, empty, &changes) }
+        // The resolver may have been made just now.
+        if needsResolver { changes.append(contentsOf: DefaultResolver().repairServers(&document)) }
         return changes
     }
 
