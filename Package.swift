@@ -33,6 +33,7 @@ let systemLibraries: [Target] = [
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CQrencode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
     .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
 ]
 
@@ -98,13 +99,14 @@ let doers: [Target] = [
             "JSON", "ImportReport", "Subscriptions", "Migrations", "Profiles", "RuleSets", "Transfer",
             "EngineControl", "Store", "Messages", "Notation",
         ]),
+    module("QRCode", ["CQrencode", "Messages"]),
     module("Screen", ["Linux", "Notation", "CNcurses", "CNcursesShims"]),
     module(
         "Controller",
         [
             "Linux", "Logging", "JSON", "Messages", "CommandLine", "Commands", "ImportReport", "Importing",
             "Profiles", "RuleSets", "Subscriptions", "Store", "Transfer", "EngineControl", "Dashboard", "Screen",
-            "Notation",
+            "Notation", "QRCode",
         ]),
 ]
 
@@ -148,6 +150,7 @@ let package = Package(
         tests("JSON"),
         tests("Dashboard", ["Messages"], fixtures: true),
         tests("Screen"),
+        tests("QRCode", ["Messages"]),
         .target(
             name: "NamespaceSupport", dependencies: ["Linux", "CLinux"], path: "Tests/NamespaceSupport",
             swiftSettings: strict),

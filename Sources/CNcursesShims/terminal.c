@@ -136,6 +136,8 @@ int cs_open(int want_colours) {
     if (want_colours && has_colors() && start_color() == OK && use_default_colors() == OK) {
         for (int colour = 0; colour < (COLORS < 256 ? COLORS : 256) && colour + 1 < COLOR_PAIRS; colour++)
             init_pair((short)(colour + 1), (short)colour, -1);
+        // Black and white of the colour cube: themes change the first sixteen colours only.
+        init_pair(1, COLORS >= 256 ? 16 : 0, COLORS >= 256 ? 231 : 7);
     } else {
         want_colours = 0;
     }

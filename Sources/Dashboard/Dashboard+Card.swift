@@ -114,6 +114,9 @@ extension Dashboard {
         return row
     }
 
+    /// Bytes a second from which a graph uses its whole height: what keeps a tunnel alive stays far below.
+    private static let busy = 10 * 1024
+
     private func trafficRow(_ inner: Int) -> Row {
         var row = Row(limit: inner, glyphs)
         let traffic = snapshot.traffic ?? Traffic()
@@ -129,7 +132,7 @@ extension Dashboard {
             row.add(rate, Style(bold: true), field: 10, rightAligned: true)
             row.add(" ")
             let history = down ? traffic.downHistory : traffic.upHistory
-            row.add(Graph.history(history, columns: graph, glyphs), Style(down ? .good : .accent))
+            row.add(Graph.history(history, columns: graph, full: Self.busy, glyphs), Style(down ? .good : .accent))
             row.add("  ")
         }
         if showsTotal {

@@ -15,6 +15,8 @@ extension Dashboard {
             where frame.rows.count < size.rows {
                 frame.rows.append(row(text, Style(.fair), size))
             }
+        } else if panel == .code {
+            drawCode(&frame)
         } else {
             drawCard(&frame, now: now)
             let keys = keyRows(size)
@@ -44,6 +46,7 @@ extension Dashboard {
         case .logs: drawLogs(&frame, rows: rows)
         case .connections: drawConnections(&frame, rows: rows)
         case .paste: drawPaste(&frame, rows: rows)
+        case .code: break
         }
     }
 
@@ -151,6 +154,7 @@ extension Dashboard {
                 KeyLabel("u", Words.keyUpdate, .character("u"), 4),
                 KeyLabel("i", Words.keyImport, .character("i"), snapshot.hasSubscription ? 4 : 10),
                 KeyLabel("l", Words.keyLogs, .character("l"), 3),
+                KeyLabel("r", Words.keyCode, .character("r"), 2),
                 KeyLabel("c", Words.keyConnections, .character("c"), 3),
                 KeyLabel("?", Words.keyHelp, .character("?"), 11), KeyLabel("q", Words.keyQuit, .character("q"), 10),
             ]
@@ -167,6 +171,7 @@ extension Dashboard {
                 KeyLabel("Esc", Words.keyBack, .escape), KeyLabel("↑↓", Words.keyScroll, .down, 1),
                 KeyLabel("x", Words.keyClose, .character("x")), KeyLabel("X", Words.keyCloseAll, .character("X")),
             ]
+        case .code: return [KeyLabel("Esc", Words.keyBack, .escape)]
         case .paste:
             return [KeyLabel(enter, Words.keyImportNow, .enter), KeyLabel("Esc", Words.keyCancel, .escape)]
         }

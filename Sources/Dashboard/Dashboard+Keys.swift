@@ -16,6 +16,7 @@ extension Dashboard {
         if let question { return answer(question, key) }
         switch panel {
         case .paste: return pasteKey(key)
+        case .code: return codeKey(key)
         case .lines: return isFiltering ? filterKey(key, now: now) : lineKey(key, now: now)
         case .help: return helpKey(key)
         case .logs: return logKey(key, now: now)
@@ -26,7 +27,7 @@ extension Dashboard {
     private mutating func click(row: Int, column: Int, now: Double) -> [Intent] {
         switch last.target(row: row, column: column) {
         case nil: return []
-        case .toggle: return panel == .paste ? [] : toggle(now: now)
+        case .toggle: return panel == .paste || panel == .code ? [] : toggle(now: now)
         case .key(let key): return handle(key, now: now)
         case .item(let position):
             switch panel {
@@ -35,7 +36,7 @@ extension Dashboard {
                 if position == cursor.position { return choose(now: now) }
                 cursor.move(to: position)
             case .connections: connectionScroller.move(to: position)
-            case .help, .logs, .paste: break
+            case .help, .logs, .paste, .code: break
             }
             return []
         }
@@ -93,6 +94,7 @@ extension Dashboard {
             guard snapshot.activity == nil || isTesting else { return [] }
             panel = .paste
             pasted = ""
+        case "r": return needingSubscription(now: now) { [.showLink] }
         case "l":
             panel = .logs
             return [.showLogs(snapshot.logSource)]
@@ -194,6 +196,13 @@ extension Dashboard {
 
     private mutating func helpKey(_ key: Key) -> [Intent] {
         if helpScroller.handle(key) { return [] }
+        panel = .lines
+        return []
+    }
+
+    private mutating func codeKey(_ key: Key) -> [Intent] {
+        if key == .wheelUp || key == .wheelDown { return [] }
+        code = nil
         panel = .lines
         return []
     }

@@ -82,7 +82,8 @@ extension Dashboard {
         let isCursor = position == cursor.position
         let isSelected = line.id == snapshot.selected
         func style(_ tone: Tone, bold: Bool = false) -> Style {
-            Style(line.unusable != nil ? .faint : tone, bold: bold && line.unusable == nil, reversed: isCursor)
+            let style = Style(line.unusable != nil ? .faint : tone, bold: bold && line.unusable == nil)
+            return isCursor ? style.underCursor : style
         }
         var row = Row(limit: size.columns, glyphs)
         row.add(isCursor ? (glyphs.unicode ? "▸" : ">") : " ", style(.accent, bold: true))
@@ -107,9 +108,8 @@ extension Dashboard {
         } else {
             let figure = latencyText(line)
             row.add(" ", style(.plain))
-            var latency = latencyStyle(line, now: now)
-            latency.reversed = isCursor
-            row.add(figure.text, latency, field: columns.latency - 1, rightAligned: true)
+            row.add(
+                figure.text, style(latencyStyle(line, now: now).tone), field: columns.latency - 1, rightAligned: true)
             row.add(figure.at.map { ageText(now - $0) } ?? "", style(.faint), field: columns.age, rightAligned: true)
         }
         row.pad(to: size.columns, style(.plain))

@@ -67,7 +67,7 @@ extension Dashboard {
         for position in connectionScroller.visible {
             let connection = snapshot.connections[position]
             let isCursor = position == connectionScroller.position
-            func style(_ tone: Tone) -> Style { Style(tone, reversed: isCursor) }
+            func style(_ tone: Tone) -> Style { isCursor ? Style(tone).underCursor : Style(tone) }
             var row = Row(limit: columns, glyphs)
             row.add(isCursor ? (glyphs.unicode ? "▸" : ">") : " ", style(.accent))
             row.add(connection.host, style(.plain), field: host)
@@ -106,6 +106,32 @@ extension Dashboard {
                 frame.rows.append(row(" " + text, .faint, frame.size))
             }
         }
+    }
+
+    /// The link's QR code, which gets the whole screen but the last row: it is large, and the card says nothing to a camera.
+    func drawCode(_ frame: inout Frame) {
+        guard let code else { return }
+        let size = frame.size
+        let drawing: ModuleGrid.Drawing = glyphs.unicode ? .halfBlocks : .blanks
+        guard let rows = code.drawn(drawing, columns: size.columns, rows: size.rows - 1) else {
+            let needed = code.cells(drawing)
+            let text = Words.noRoomForCode((needed.columns, needed.rows + 1), size)(language)
+            for line in TerminalText.wrap(TerminalText.settle(text, glyphs), to: size.columns - 2)
+            where frame.rows.count < size.rows {
+                frame.rows.append(row(" " + line, Style(.fair), size))
+            }
+            while frame.rows.count < size.rows { frame.rows.append(Row(limit: size.columns, glyphs)) }
+            return
+        }
+        let width = rows[0].reduce(0) { $0 + $1.text.count }
+        for pieces in rows {
+            var row = Row(limit: size.columns, glyphs)
+            row.pad(to: (size.columns - width) / 2)
+            for piece in pieces { row.add(piece.text, Style(.printed, reversed: piece.isInverted)) }
+            frame.rows.append(row)
+        }
+        while frame.rows.count < size.rows - 1 { frame.rows.append(Row(limit: size.columns, glyphs)) }
+        frame.rows.append(row(" " + Words.codeIsSecret(language), Style(.fair, bold: true), size))
     }
 
     /// What is shown of a pasted secret: scheme and host of a web address, else the scheme only; dots for the rest.

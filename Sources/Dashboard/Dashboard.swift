@@ -6,7 +6,7 @@ package import Messages
 package struct Dashboard: Sendable {
     /// What fills the part under the card.
     package enum Panel: Hashable, Sendable {
-        case lines, help, logs, connections, paste
+        case lines, help, logs, connections, paste, code
     }
 
     /// A question that the next key answers.
@@ -29,6 +29,8 @@ package struct Dashboard: Sendable {
 
     var isFiltering = false
     var pasted = ""
+    /// The subscription's link as a QR code, while it is shown and not longer.
+    var code: ModuleGrid?
     var question: Question?
     /// Places of the lines shown, in order.
     var shown: [Int] = []
@@ -93,6 +95,12 @@ package struct Dashboard: Sendable {
         } else {
             cursor.move(to: 0)
         }
+    }
+
+    /// Shows the subscription's link, until the next key.
+    package mutating func show(_ code: ModuleGrid) {
+        self.code = code
+        panel = .code
     }
 
     /// Shows a text above the keys for a while.

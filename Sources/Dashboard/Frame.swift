@@ -18,6 +18,8 @@ package struct Size: Hashable, Sendable {
 /// What a piece of text means; a colour where there are colours, attributes where there are none.
 package enum Tone: UInt8, Sendable, CaseIterable {
     case plain, faint, good, fair, bad, accent
+    /// Black on white in any theme: what a camera is to read.
+    case printed
 }
 
 /// How a piece of text is drawn.
@@ -34,6 +36,9 @@ package struct Style: Hashable, Sendable {
         self.bold = bold
         self.reversed = reversed
     }
+
+    /// The same in the row under the cursor, which is one bar: a colour would be the bar's, in patches.
+    var underCursor: Style { Style(bold: bold, reversed: true) }
 
     /// As the terminal draws by itself.
     package static let plain = Style()

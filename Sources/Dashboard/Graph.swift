@@ -3,11 +3,12 @@
 /// Graphs one row high.
 package enum Graph {
     /// The last `columns` values, the newest at the right, the largest as high as the row; blanks where there are none yet.
-    package static func history(_ values: [Int], columns: Int, _ glyphs: Glyphs) -> String {
+    /// - Parameter full: the least value that fills the row's height, so that little beside nothing looks like little.
+    package static func history(_ values: [Int], columns: Int, full: Int, _ glyphs: Glyphs) -> String {
         guard columns > 0 else { return "" }
         let steps = Array(glyphs.blocks ? "▁▂▃▄▅▆▇█" : "_.-~=*#@")
         let shown = values.suffix(columns)
-        let top = max(1, shown.max() ?? 1)
+        let top = max(1, full, shown.max() ?? 0)
         var text = String(repeating: " ", count: columns - shown.count)
         for value in shown {
             // Anything above nothing is seen: the second step at least.

@@ -30,6 +30,8 @@ package enum Intent: Hashable, Sendable {
     case update
     /// A link or pasted lines: a secret.
     case importSource(String)
+    /// Show the subscription's link as a QR code.
+    case showLink
     case showLogs(LogSource)
     case hideLogs
     case clearLogs

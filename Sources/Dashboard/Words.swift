@@ -121,6 +121,15 @@ enum Words {
             : Text("\(characters) 个字符", characters == 1 ? "1 character" : "\(characters) characters")
     }
 
+    static let codeIsSecret = Text(
+        "这是订阅链接，等同密码，别让人看到。按任意键关闭。", "Your link: as good as a password, let nobody see it. Any key closes.")
+    static func noRoomForCode(_ needed: (columns: Int, rows: Int), _ size: Size) -> Text {
+        Text(
+            "二维码需要 \(needed.columns)×\(needed.rows) 的窗口，现在是 \(size.columns)×\(size.rows)。请放大窗口或缩小字体；按任意键返回。",
+            "The QR code needs a window of \(needed.columns)×\(needed.rows), this one has \(size.columns)×\(size.rows). "
+                + "Enlarge it or take a smaller font; any key goes back.")
+    }
+
     static func tooSmall(_ size: Size, _ needed: Size) -> Text {
         Text(
             "窗口太小：\(size.columns)×\(size.rows)，至少 \(needed.columns)×\(needed.rows)",
@@ -161,6 +170,7 @@ enum Words {
     static let keySource = Text("来源", "source")
     static let keyCopy = Text("复制", "copy")
     static let keyClear = Text("清空", "clear")
+    static let keyCode = Text("二维码", "QR code")
     static let keyClose = Text("关闭", "close")
     static let keyCloseAll = Text("全部关闭", "close all")
     static let keyImportNow = Text("导入", "import")
@@ -180,6 +190,7 @@ enum Words {
         (Text(verbatim: "k"), Text("断网保护：隧道断开时不放行任何流量", "kill switch: nothing leaves while the tunnel is down")),
         (Text(verbatim: "u"), Text("更新订阅；失败时保留旧的", "update the subscription; the old one stays if it fails")),
         (Text(verbatim: "i"), Text("粘贴订阅链接", "paste a subscription link")),
+        (Text(verbatim: "r"), Text("订阅链接的二维码，供手机扫描", "the subscription's link as a QR code, for a phone")),
         (Text(verbatim: "l"), Text("日志", "logs")),
         (Text(verbatim: "c"), Text("活动连接，可逐条关闭", "live connections; close one or all")),
         (Text(verbatim: "q"), Text("退出界面，隧道继续运行", "leave the screen; the tunnel keeps running")),

@@ -18,6 +18,29 @@ extension Messages {
         "系统服务与内核的日志有大小上限，会自动轮换。", "Those of the service and the engine are bounded and rotated by the service.")
     package static let noLogYet = Text("还没有日志。", "There is no log yet.")
 
+    // MARK: The link as a QR code
+
+    package static let codeIsSecret = Text(
+        "这是你的订阅链接，等同密码：看到它的人就能用你的订阅。用完请清屏。",
+        "This is your link, as good as a password: whoever sees it can use your subscription. Clear the screen afterwards."
+    )
+    package static let codeNeedsTerminal = Text(
+        "标准输出不是能显示二维码的终端，而二维码里是机密。",
+        "Standard output is no terminal that shows a QR code, and the code holds a secret.")
+    package static let codeNeedsTerminalRemedy = Text("确实需要时加 --force。", "Where it is wanted all the same: --force.")
+    package static let noLink = Text(
+        "订阅来自文件或标准输入，没有链接。", "The subscription came from a file or standard input; there is no link.")
+    package static let noLinkRemedy = Text(
+        "用链接重新导入：trocket-controller import -", "Import it by its link: trocket-controller import -")
+    package static let linkTooLong = Text("链接太长，二维码放不下。", "The link is longer than a QR code can hold.")
+    package static let linkTooLongRemedy = Text(
+        "请用别的办法传到手机上。", "Bring it to the phone in another way.")
+    package static func codeTooWide(_ needed: Int, _ columns: Int) -> Text {
+        Text(
+            "二维码需要 \(needed) 列，终端只有 \(columns) 列。", "The QR code needs \(needed) columns, the terminal has \(columns).")
+    }
+    package static let codeTooWideRemedy = Text("请放大窗口或缩小字体。", "Enlarge the window or take a smaller font.")
+
     // MARK: Forget
 
     package static let forgetWhileConnected = Text(

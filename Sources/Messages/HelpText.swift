@@ -6,10 +6,10 @@ package enum HelpText {
         "Trocket：一个订阅，选一条线路，整机上网。", "Trocket: one subscription, one line, the whole machine connected.")
     package static let epilogue = Text(
         "不带命令运行即进入全屏界面。LINE 可以是完整名称、列表序号或唯一的部分名称。"
-            + "退出码：0 成功，1 失败，2 未连接，64 用法，65 数据有误，69 服务或内核不可用，75 网络暂时不通，77 无权限，78 状态损坏。",
+            + "退出码：0 成功，1 失败，2 未连接，64 用法，65 数据有误，69 服务或内核不可用，75 网络暂时不通，77 无权限，78 状态损坏，130 被 Ctrl-C 中断。",
         "Without a verb the single screen opens. LINE is a full name, a number of the list, or a unique part of a name. "
             + "Exit status: 0 done, 1 failed, 2 not connected, 64 usage, 65 bad data, 69 worker or engine unusable, "
-            + "75 network trouble, 77 not permitted, 78 broken state.")
+            + "75 network trouble, 77 not permitted, 78 broken state, 130 interrupted.")
     package static let json = Text("以 JSON 输出结果", "print results as JSON")
     package static let quiet = Text("只输出结果与错误", "print nothing but results and errors")
     package static let stateDirectory = Text(
@@ -39,6 +39,14 @@ package enum HelpText {
         "排序：latency、name、order、multiplier", "order: latency, name, order, multiplier")
     package static let allLines = Text("连同不可用的线路与原因", "unusable lines too, with the reason")
     package static let profileSummary = Text("显示保存的配置", "the stored profile")
+    package static let profileDetails = Text(
+        "--qr 在终端里把订阅链接显示为二维码，供手机扫描。链接等同密码：看到二维码的人就能用你的订阅。"
+            + "标准输出不是终端时拒绝，除非加 --force；与 --json 合用时以 0 和 1 输出每个点。",
+        "With --qr the subscription's link is shown as a QR code, for a phone. The link is as good as a password: whoever sees "
+            + "the code can use your subscription. Refused where standard output is no terminal, unless --force is given; with "
+            + "--json the modules are printed as 0 and 1.")
+    package static let linkCode = Text("把订阅链接显示为二维码（机密）", "the subscription's link as a QR code (a secret)")
+    package static let forceCode = Text("与 --qr 合用：输出不是终端也显示", "with --qr: even where no terminal shows it")
     package static let redact = Text("去掉密码等机密", "without passwords and other secrets")
     package static let ruleSetsSummary = Text("显示规则集", "the rule-sets")
     package static let refresh = Text("重新下载规则集", "download them again")

@@ -5,6 +5,8 @@ package enum Colour: UInt8, Sendable {
     case standard, red, green, yellow, cyan
     /// Readable but quiet.
     case grey
+    /// Black on white in any theme, for a camera.
+    case blackOnWhite
 }
 
 /// How text is drawn.

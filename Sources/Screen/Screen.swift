@@ -178,6 +178,8 @@ package final class Screen {
         let colour: Int32
         switch attributes.colour {
         case .standard: colour = -1
+        // The pair nobody needs otherwise: black on the terminal's own background.
+        case .blackOnWhite: colour = 0
         case .red: colour = 1
         case .green: colour = 2
         case .yellow: colour = 3

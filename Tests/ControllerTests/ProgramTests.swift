@@ -30,7 +30,8 @@ func run(_ words: String..., language: Language = .english) -> (status: ExitCode
 
     @Test(arguments: [
         ["connect", "--wait", "-1"], ["connect", "--kill-switch", "--no-kill-switch"], ["mode", "foo"],
-        ["lines", "--sort", "size"], ["logs", "--source", "mine"], ["test", "--timeout", "never"],
+        ["lines", "--sort", "size"], ["profile", "--qr", "--redact"], ["logs", "--source", "mine"],
+        ["test", "--timeout", "never"],
         ["completion", "tcsh"], ["status", "--state-dir", ""], ["status", "--state-dir="],
     ])
     func valuesAreCheckedBeforeAnythingIsStarted(words: [String]) {

@@ -86,9 +86,13 @@ import Testing
         snapshot.logLines = ["INFO 启动", "ERROR " + String(repeating: "长", count: 300)]
         snapshot.connections = [LiveConnection(id: "1", host: "h", rule: "r", line: "l", up: 0, down: 0)]
         snapshot.activity = .testing(done: 1, total: 7)
-        for key in [Key.escape, .character("?"), .character("l"), .character("c"), .character("i"), .character("/")] {
+        let code = ModuleGrid(side: 25, dark: Array(repeating: true, count: 625))
+        for key in [
+            Key.escape, .character("r"), .character("?"), .character("l"), .character("c"), .character("i"),
+            .character("/"),
+        ] {
             var dashboard = dashboard(snapshot, language, glyphs)
-            _ = dashboard.handle(key, now: now)
+            if dashboard.handle(key, now: now) == [.showLink] { dashboard.show(code) }
             for columns in stride(from: 1, through: 130, by: 7) {
                 for rows in [1, 3, 8, 10, 15, 20, 24, 50] {
                     let frame = dashboard.frame(Size(columns: columns, rows: rows), now: now)
@@ -100,6 +104,23 @@ import Testing
                     if columns >= 32, rows >= 8 { #expect(frame.rows.count == rows) }
                 }
             }
+        }
+    }
+
+    /// Reversed colours make a row of patches: under the cursor everything is plain, whatever it says elsewhere.
+    @Test(arguments: [Key.escape, .character("c")]) func rowUnderTheCursorIsOneBar(_ panel: Key) {
+        var snapshot = connectedSnapshot()
+        snapshot.connections = [LiveConnection(id: "1", host: "h", rule: "final", line: "香港 01", up: 1, down: 2)]
+        var dashboard = dashboard(snapshot)
+        _ = dashboard.handle(panel, now: now)
+        for _ in snapshot.lines.items {
+            let bars = dashboard.frame(standard, now: now).rows.filter { $0.spans.contains { $0.style.reversed } }
+            #expect(bars.count == 1)
+            for row in bars {
+                #expect(row.width == standard.columns)
+                for span in row.spans { #expect(span.style.reversed && span.style.tone == .plain) }
+            }
+            _ = dashboard.handle(.down, now: now)
         }
     }
 

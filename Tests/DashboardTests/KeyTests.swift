@@ -1,8 +1,9 @@
 // What every key does.
 
-import Dashboard
 import Messages
 import Testing
+
+@testable import Dashboard
 
 @Suite struct KeyTests {
     private func connected() -> Dashboard { dashboard(connectedSnapshot()) }
@@ -44,6 +45,7 @@ import Testing
         Expectation(.character("k"), [.setKillSwitch(false)], fresh: [.setKillSwitch(true)]),
         Expectation(.character("u"), [.update], fresh: []),
         Expectation(.character("i"), []),
+        Expectation(.character("r"), [.showLink], fresh: []),
         Expectation(.character("l"), [.showLogs(.worker)]),
         Expectation(.character("c"), [.showConnections]),
         Expectation(.character("?"), []),
@@ -204,6 +206,31 @@ import Testing
         dashboard.update { $0.logLines = ["one", "two"] }
         #expect(dashboard.handle(.character("y"), now: now) == [.copy("one\ntwo")])
         #expect(dashboard.handle(.escape, now: now) == [.hideLogs])
+    }
+
+    /// The code takes the screen, keeps nothing once a key came, and lets no click through to what it covers.
+    @Test func codeIsShownUntilAKeyComes() {
+        var dashboard = connected()
+        _ = dashboard.frame(standard, now: now)
+        dashboard.show(ModuleGrid(side: 21, dark: Array(repeating: true, count: 441)))
+        let frame = dashboard.frame(standard, now: now)
+        #expect(frame.text.contains("█████████████████████") && frame.text.contains("as good as a password"))
+        #expect(!frame.text.contains("Trocket") && !frame.text.contains("Tokyo"))
+        for span in frame.rows.dropLast().flatMap(\.spans) where span.text.contains("█") {
+            #expect(span.style.tone == .printed)
+        }
+        #expect(dashboard.handle(.click(row: 1, column: 3), now: now).isEmpty)
+        #expect(dashboard.panel == .code)
+        #expect(dashboard.handle(.character("q"), now: now).isEmpty)
+        #expect(dashboard.panel == .lines && dashboard.code == nil)
+    }
+
+    @Test func codeWithoutRoomSaysHowMuchItNeeds() {
+        var dashboard = connected()
+        dashboard.show(ModuleGrid(side: 177, dark: Array(repeating: true, count: 177 * 177)))
+        let frame = dashboard.frame(standard, now: now)
+        #expect(frame.text.contains("185×94") && frame.rows.count == 24)
+        #expect(!frame.text.contains("█"))
     }
 
     @Test func confirmKeepsTheConnection() {

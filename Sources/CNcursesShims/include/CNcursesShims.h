@@ -38,7 +38,8 @@ int cs_next_signal(int descriptor);
 #define CS_UNDERLINE 8u
 /// The columns this C library gives a character (wcwidth(3)); -1 for one it cannot print.
 int cs_width(uint32_t scalar);
-/// Puts one character and the marks on it into a cell. colour: 0 default, else 1 + an ncurses colour number.
+/// Puts one character and the marks on it into a cell. colour: 0 default, 1 black on
+/// white, else 1 + an ncurses colour number on the default background.
 void cs_put(int row, int column, const uint32_t *scalars, int count, unsigned attributes, int colour);
 /// Blanks a row from a column on.
 void cs_clear_from(int row, int column);

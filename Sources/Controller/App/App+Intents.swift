@@ -26,6 +26,7 @@ extension App {
         case .cancel: activity?.cancel()
         case .update: fetch(["update"], .updating, input: nil)
         case .importSource(let source): fetch(["import", "-"], .importing, input: Array(source.utf8))
+        case .showLink: showLink()
         case .showLogs(let source): followLog(source)
         case .hideLogs: endLog()
         case .clearLogs:
@@ -153,6 +154,12 @@ extension App {
             loadState()
         }
         if activity == nil { tell { $0.activity = nil } }
+    }
+
+    /// Shows the link as a QR code. Without colours nobody knows what is dark on this terminal.
+    private func showLink() {
+        guard screen.colours > 0 else { return announce(AppWords.codeNeedsColours, .warning) }
+        do { dashboard.show(try LinkCode.make(context)) } catch { fail(Failure(describing: error)) }
     }
 
     // MARK: Logs

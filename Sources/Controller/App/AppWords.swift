@@ -21,6 +21,10 @@ enum AppWords {
         Text("操作失败（状态 \(status)）。", "That failed (status \(status)).")
     }
 
+    static let codeNeedsColours = Text(
+        "二维码需要颜色。请用：trocket-controller profile --qr",
+        "The QR code needs colours. Use: trocket-controller profile --qr")
+
     /// Why a line of the subscription cannot be used, by the code of the import's report.
     static func dropped(_ reason: String) -> Text {
         switch reason {

@@ -45,6 +45,7 @@ enum Painting {
             case .fair: .yellow
             case .bad: .red
             case .accent: .cyan
+            case .printed: .blackOnWhite
             }
         return Attributes(colour, bold: style.bold, reversed: style.reversed, underlined: style.tone == .bad)
     }

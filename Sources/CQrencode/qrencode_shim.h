@@ -1,0 +1,2 @@
+// What the QRCode module sees of libqrencode.
+#include <qrencode.h>
