@@ -33,6 +33,15 @@ package struct Standing {
     /// What the state directory remembers.
     package var state: State
 
+    /// Takes a proof of a line and mode just put in force, then looks at everything.
+    /// - Parameter limit: milliseconds for the proof.
+    init(_ context: Context, _ tunnel: Tunnel, provingLine line: String, mode: RoutingMode, limit: Int) {
+        let subject = Proof.subject(tunnel.status, line: line, mode: mode.rawValue)
+        let taken = Proof.prove(context, subject: subject, milliseconds: limit)
+        self.init(context, tunnel, proving: .never)
+        proof = taken
+    }
+
     /// Looks at everything. Without a proof this takes a few milliseconds.
     package init(_ context: Context, _ tunnel: Tunnel, proving: Proving) {
         status = tunnel.status

@@ -131,6 +131,14 @@ package struct EngineAPI {
     /// Closes every connection.
     package func closeAllConnections() throws(EngineFailure) { try call(.delete, "/connections") }
 
+    // MARK: Ahead of time
+
+    /// Has the engine ask for a name's addresses and keep the answer; the answer itself is not waited for.
+    package func startLookingUp(_ name: String) {
+        client.start(request(.get, "/dns/query?name=\(Self.encoded(name))&type=A")) { _ in }
+        client.wait(milliseconds: 0)
+    }
+
     // MARK: Streams
 
     /// The rates, one line a second, until the token is cancelled or the engine ends.

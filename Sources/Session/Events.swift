@@ -60,7 +60,7 @@ package enum SessionEffect: Hashable, Sendable {
     case stopEngine
     /// Put up the guard, make the link into the new namespace, then routes and rules, in place of what was there.
     case makeLink
-    /// Have the engine host set up the inside.
+    /// Have the engine host set up the inside: at once what needs no links, the rest when they are there.
     case wireSandbox
     /// Bring the plan in line with what is wanted now, and read it back.
     case applyPlan

@@ -126,15 +126,19 @@ extension Session {
         case .namespace:
             policy = .full
             show(.link)
-            return [.makeLink]
+            // The wiring begins beside the making of the link, and waits for it where it has to.
+            return [.wireSandbox, .makeLink]
         case .link:
             show(.sandbox)
-            return [.wireSandbox]
-        default:
-            guard progress.isSuperset(of: [.link, .wiring, .engine]) else { return [] }
-            show(.verify)
-            return [.applyPlan]
+            return readyToApply()
+        default: return readyToApply()
         }
+    }
+
+    private mutating func readyToApply() -> [SessionEffect] {
+        guard progress.isSuperset(of: [.link, .wiring, .engine]) else { return [] }
+        show(.verify)
+        return [.applyPlan]
     }
 
     private mutating func show(_ stage: ConnectStage) {

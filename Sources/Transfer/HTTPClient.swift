@@ -66,15 +66,15 @@ package final class HTTPClient {
         if inCallbacks { toRemove.append(exchange) } else { curl_multi_remove_handle(multi, exchange.handle) }
     }
 
-    /// Waits until a transfer moves, another descriptor is ready or the time is over, and moves the transfers on.
-    /// Corresponds to curl_multi_poll(3).
+    /// Waits until a transfer moves, another descriptor is ready or the time is over, and moves the transfers on. Where one
+    /// ends at once, nothing is waited for. Corresponds to curl_multi_poll(3).
     /// - Parameters:
     ///   - milliseconds: at most so long.
     ///   - others: further descriptors to wait for.
     /// - Returns: what each of the other descriptors is ready for, in order.
     @discardableResult
     package func wait(milliseconds: Int, also others: [(descriptor: Int32, interest: Readiness)] = []) -> [Readiness] {
-        move()
+        let hasNews = move()
         var extra = others.map { other in
             var wanted: Int32 = 0
             if other.interest.contains(.readable) { wanted |= CURL_WAIT_POLLIN }
@@ -82,7 +82,8 @@ package final class HTTPClient {
             return curl_waitfd(fd: other.descriptor, events: Int16(wanted), revents: 0)
         }
         var ready: Int32 = 0
-        curl_multi_poll(multi, &extra, UInt32(extra.count), Int32(clamping: milliseconds), &ready)
+        let longest = hasNews ? 0 : Int32(clamping: milliseconds)
+        curl_multi_poll(multi, &extra, UInt32(extra.count), longest, &ready)
         move()
         return extra.map { waited in
             var readiness: Readiness = []
@@ -145,7 +146,11 @@ package final class HTTPClient {
         toAdd = []
     }
 
-    private func move() {
+    /// Moves the transfers on as far as they go without waiting.
+    /// - Returns: whether one has ended.
+    @discardableResult
+    private func move() -> Bool {
+        var hasEnded = false
         var again: Bool
         repeat {
             again = false
@@ -163,11 +168,13 @@ package final class HTTPClient {
                 if let result = exchange.finish(code) {
                     exchanges[exchange.id] = nil
                     exchange.onDone(result)
+                    hasEnded = true
                 } else {
                     curl_multi_add_handle(multi, handle)
                 }
                 again = true
             }
         } while again
+        return hasEnded
     }
 }

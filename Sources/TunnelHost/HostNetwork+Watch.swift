@@ -56,7 +56,9 @@ extension HostNetwork {
         let tokens = try monitor.descriptors.map { descriptor throws(SystemCallError) in
             try loop.watch(descriptor) { [weak self] _ in self?.noticed() }
         }
-        watch = Watch(loop: loop, tokens: tokens, handler: handler, uplinks: (try? currentUplinks()) ?? [])
+        // The first changes to come are those of a tunnel on its way up, which is read back at the end: no hurry.
+        watch = Watch(
+            loop: loop, tokens: tokens, handler: handler, answered: .now, uplinks: (try? currentUplinks()) ?? [])
     }
 
     /// Ends the watch.

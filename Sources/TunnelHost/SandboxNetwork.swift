@@ -21,6 +21,7 @@ package final class SandboxNetwork {
     private let nft: Nftables?
     private let log: Log
     private let monitor: ChangeMonitor
+    private var isPrepared = false
 
     /// - Throws: `NetlinkError`.
     package init(log: Log) throws {
@@ -46,21 +47,14 @@ package final class SandboxNetwork {
     package func drain() { _ = monitor.drain() }
 
     /// Puts the plan in place; what is there already is left. The order is: first what refuses or redirects, then the way in.
+    /// What needs no links is put in place while they are on their way.
     /// - Throws: `NetlinkError`, `FirewallError`, `SystemCallError`.
     package func wire(_ plan: SandboxPlan) throws -> Wiring {
+        if !isPrepared { try prepare(plan) }
         let links = try socket.linkTable()
         guard let peer = links[plan.peer], let tun = links[plan.tun], let loopback = links[.loopback] else {
             return .waiting([plan.peer, plan.tun].filter { links[$0] == nil }.map(\.description))
         }
-        if let ruleset = plan.ruleset {
-            guard let nft else {
-                throw FirewallError(
-                    operation: "making table", subject: Reserved.sandboxTable, text: "nft cannot be used in the sandbox"
-                )
-            }
-            _ = try nft.replace(Reserved.sandboxTable, with: ruleset)
-        }
-        for parameter in plan.parameters { try KernelFile.write("/proc/sys/\(parameter.path)", parameter.value) }
         try socket.setLink(loopback, up: true)
         for address in plan.addresses { try socket.add(address, to: peer) }
         try socket.setLink(tun, up: true, mtu: plan.tunMTU)
@@ -71,6 +65,19 @@ package final class SandboxNetwork {
         try readBack(plan)
         log(.info, "wired the sandbox", ["nft": plan.ruleset == nil ? "no" : "yes"])
         return .wired
+    }
+
+    private func prepare(_ plan: SandboxPlan) throws {
+        if let ruleset = plan.ruleset {
+            guard let nft else {
+                throw FirewallError(
+                    operation: "making table", subject: Reserved.sandboxTable, text: "nft cannot be used in the sandbox"
+                )
+            }
+            _ = try nft.replace(Reserved.sandboxTable, with: ruleset)
+        }
+        for parameter in plan.parameters { try KernelFile.write("/proc/sys/\(parameter.path)", parameter.value) }
+        isPrepared = true
     }
 
     private func readBack(_ plan: SandboxPlan) throws {

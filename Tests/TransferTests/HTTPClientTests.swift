@@ -137,6 +137,14 @@ import Testing
         #expect(proxied?.code == .fetch)
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func whatEndsAtOnceIsNotWaitedFor() {
+        let client = HTTPClient()
+        var hasEnded = false
+        client.start(HTTPRequest(.get, "http://127.0.0.1:1/")) { _ in hasEnded = true }
+        while !hasEnded { client.wait(milliseconds: 600_000) }
+    }
+
     @Test func manyRequestsRunAtOnce() {
         let requests = (0..<500).map { HTTPRequest(.get, server.url("/echo?n=\($0)")) }
         var seen = Set<Int>()

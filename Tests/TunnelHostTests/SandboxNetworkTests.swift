@@ -22,6 +22,8 @@ struct SandboxNetworkTests {
             func wire() throws -> Wiring { try inside(sandbox) { try inner.wire(plan) } }
             #expect(try inside(sandbox) { inner.checkFirewall() } == .available)
             #expect(try wire() == .waiting(["uplink0", "tun0"]))
+            // What needs no links is there before them.
+            #expect(try inside(sandbox) { shell("nft list tables") } == "table inet trocket\n")
             try host.raise(try fixture.request(host), sandbox: try sandbox.duplicate())
             #expect(try wire() == .waiting(["tun0"]))
             // A bridge stands in for the engine's TUN: only its name matters here.

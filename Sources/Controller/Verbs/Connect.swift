@@ -121,7 +121,8 @@ package enum Connecting {
         let worker = try context.worker()
         var status = try worker.status()
         let keepsTunnel = status.state == .connected && status.mine && killSwitch == nil && confirm == nil
-        if !keepsTunnel { status = try up(context, worker, killSwitch, confirm, seconds) }
+        let starting = Starting(context, choice, mode)
+        if !keepsTunnel { status = try up(context, worker, starting, killSwitch, confirm, seconds) }
         try directory.update { state in
             state.preferences.mode = mode.lowercase
             if let killSwitch { state.preferences.killSwitch = killSwitch }
@@ -132,18 +133,12 @@ package enum Connecting {
             }
         }
         let tunnel = Tunnel(status, context)
-        if let api = tunnel.api {
-            // The engine remembers its own last choice; what counts is the one in the state directory.
-            try Selecting.apply(choice, on: api)
-            try api.setMode(mode.rawValue)
-        }
+        if let api = tunnel.api, !starting.isDone { try starting.putInForce(on: api) }
         context.output.progress(Messages.proving)
-        let standing = Standing(context, tunnel, proving: .always(proofLimit))
+        let standing = Standing(context, tunnel, provingLine: choice.tag, mode: mode, limit: proofLimit)
         if context.isInterrupted() { throw Failure.interrupted(Messages.proofInterrupted) }
         // Another command may have chosen another line meanwhile: what was asked for is then not what is there.
-        if let now = try? tunnel.api?.snapshot(selector: ProfileTag.proxy, automatic: ProfileTag.auto),
-            let line = now.selected, line != choice.tag
-        {
+        if let line = standing.engine?.selected, line != choice.tag {
             throw Failure(
                 "line-overridden", .failed, Messages.lineOverridden(choice.name, inForce: state.name(ofTag: line)),
                 remedy: Messages.lineOverriddenRemedy(choice.name))
@@ -159,11 +154,13 @@ package enum Connecting {
 
     /// Asks the worker to connect and shows its stages.
     private static func up(
-        _ context: Context, _ worker: WorkerClient, _ killSwitch: Bool?, _ confirm: Int?, _ seconds: Int
+        _ context: Context, _ worker: WorkerClient, _ starting: Starting, _ killSwitch: Bool?, _ confirm: Int?,
+        _ seconds: Int
     ) throws -> StatusReport {
         worker.onEvent = { event in
             guard let stage = event.status.stage else { return }
             context.output.progress(Messages.stage(stage.rawValue))
+            starting.tryEarly(event.status)
         }
         worker.onIdle = {
             context.output.tick()

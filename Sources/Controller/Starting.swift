@@ -1,0 +1,40 @@
+// What is done with an engine on its way up, while the worker wires the network.
+
+import Commands
+import EngineControl
+import Profiles
+import Store
+import Transfer
+
+/// Puts the chosen line and mode in force before any traffic comes, and has the proof's name looked up meanwhile: the first
+/// question through a cold line takes longer than the rest of the wiring.
+final class Starting {
+    private let context: Context
+    private let choice: LineChoice
+    private let mode: RoutingMode
+    /// Whether line and mode are in force.
+    private(set) var isDone = false
+
+    init(_ context: Context, _ choice: LineChoice, _ mode: RoutingMode) {
+        self.context = context
+        self.choice = choice
+        self.mode = mode
+    }
+
+    /// Tries once the engine is there. What fails is tried again when the tunnel is up, and told then.
+    func tryEarly(_ status: StatusReport) {
+        guard !isDone, status.mine, status.stage != .engine, let address = status.api else { return }
+        let api = EngineAPI(client: context.client, address: address.address, secret: address.secret)
+        do { try putInForce(on: api) } catch { return }
+        guard let name = WebAddress(Proof.url(context.variable))?.host else { return }
+        api.startLookingUp(name)
+    }
+
+    /// The engine remembers its own last choice; what counts is the one in the state directory.
+    /// - Throws: `Failure` `line-not-running`, `EngineFailure`.
+    func putInForce(on api: EngineAPI) throws {
+        try Selecting.apply(choice, on: api)
+        try api.setMode(mode.rawValue)
+        isDone = true
+    }
+}
