@@ -144,6 +144,7 @@ extension Dashboard {
         return row
     }
 
+    /// Usage and expiry. Where both do not fit the bar gets shorter, then the date goes; the days left stay.
     private func quotaRow(_ inner: Int, now: Double) -> Row {
         var row = Row(limit: inner, glyphs)
         row.add(Words.quota(language) + " ", .faint)
@@ -151,24 +152,32 @@ extension Dashboard {
             row.add(snapshot.hasSubscription ? Words.quotaUnknown(language) : "-", .faint)
             return row
         }
+        var expiry = expiryRow(quota, inner, showsDate: true, now: now)
         if let total = quota.total, total > 0 {
             let fraction = Double(quota.used) / Double(total)
             let tone: Tone = fraction >= 0.95 ? .bad : fraction >= 0.8 ? .fair : .good
-            let bar = Graph.bar(fraction, columns: max(8, min(30, inner / 5)), glyphs)
+            let figures = " \(Figures.bytes(quota.used)) / \(Figures.bytes(total)) (\(Int(fraction * 100))%)"
+            func room() -> Int { inner - row.width - DisplayWidth.cells(figures) - expiry.width - 1 }
+            if room() < 4 { expiry = expiryRow(quota, inner, showsDate: false, now: now) }
+            let bar = Graph.bar(fraction, columns: max(4, min(room(), inner / 5, 30)), glyphs)
             row.add(bar.filled, Style(tone))
             row.add(bar.rest, .faint)
-            row.add(" \(Figures.bytes(quota.used)) / \(Figures.bytes(total)) (\(Int(fraction * 100))%)")
+            row.add(figures)
         } else {
             row.add("\(Figures.bytes(quota.used)) / \(Words.unlimited(language))")
         }
+        return joined(row, expiry, inner)
+    }
+
+    private func expiryRow(_ quota: Quota, _ inner: Int, showsDate: Bool, now: Double) -> Row {
+        var row = Row(limit: inner, glyphs)
         guard let expires = quota.expires else { return row }
         let days = Figures.days(from: now, to: expires, utcOffset: snapshot.utcOffset)
         let left = expires <= now ? Words.expired : days == 0 ? Words.today : Words.daysLeft(days)
-        var right = Row(limit: inner, glyphs)
-        right.add(Words.expires(language) + " ", .faint)
-        right.add(Figures.date(expires, utcOffset: snapshot.utcOffset) + " ")
-        right.add(left(language), Style(expires <= now || days < 3 ? .bad : days < 8 ? .fair : .good, bold: true))
-        return joined(row, right, inner)
+        row.add(Words.expires(language) + " ", .faint)
+        if showsDate { row.add(Figures.date(expires, utcOffset: snapshot.utcOffset) + " ") }
+        row.add(left(language), Style(expires <= now || days < 3 ? .bad : days < 8 ? .fair : .good, bold: true))
+        return row
     }
 
     private func problemRows(_ inner: Int, most: Int) -> [Row] {

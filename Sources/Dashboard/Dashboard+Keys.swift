@@ -58,8 +58,7 @@ extension Dashboard {
         case .escape: return escape()
         case .paste(let text):
             if text.contains("://") {
-                panel = .paste
-                pasted = ""
+                openPaste()
                 return pasteKey(key)
             }
         case .character(let character): return command(character, now: now)
@@ -92,8 +91,7 @@ extension Dashboard {
         case "u": return snapshot.activity == nil ? needingSubscription(now: now) { [.update] } : []
         case "i":
             guard snapshot.activity == nil || isTesting else { return [] }
-            panel = .paste
-            pasted = ""
+            openPaste()
         case "r": return needingSubscription(now: now) { [.showLink] }
         case "l":
             panel = .logs
@@ -171,6 +169,13 @@ extension Dashboard {
     private mutating func setFilter(_ text: String) {
         filter = text
         arrange()
+    }
+
+    /// Opens the field for a link. What was said of an earlier one would look like an answer to this one.
+    private mutating func openPaste() {
+        panel = .paste
+        pasted = ""
+        snapshot.announcement = nil
     }
 
     private mutating func pasteKey(_ key: Key) -> [Intent] {

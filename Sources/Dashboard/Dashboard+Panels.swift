@@ -138,7 +138,8 @@ extension Dashboard {
     /// A host with credentials before it (`user:password@`) is not shown at all.
     var masked: String {
         let dots = glyphs.unicode ? "•" : "*"
-        let text = pasted.trimmingBlanks()
+        // A link that came in pieces is one link.
+        let text = pasted.split(whereSeparator: \.isNewline).map { String($0).trimmingBlanks() }.joined()
         guard let colon = text.range(of: "://") else { return String(repeating: dots, count: min(24, text.count)) }
         let scheme = text[..<colon.upperBound]
         let isShort =

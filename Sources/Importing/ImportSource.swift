@@ -43,12 +43,25 @@ package enum ImportSource: Hashable, Sendable {
         return .content(try file(argument))
     }
 
-    /// A text that is one short line; nil for everything else.
+    /// A text that is one short line, or a link that mail or chat broke into several; nil for everything else.
     private static func singleLine(_ bytes: [UInt8]) -> String? {
         guard bytes.count <= 16_384 else { return nil }
-        let text = trim(String(decoding: bytes, as: UTF8.self))
-        return text.utf8.contains(10) ? nil : text
+        let lines = trim(String(decoding: bytes, as: UTF8.self)).split(whereSeparator: \.isNewline).map {
+            trim(String($0))
+        }
+        guard lines.count > 1 else { return lines.first ?? "" }
+        let isBroken =
+            fetchable.contains(scheme(of: lines[0]) ?? "")
+            && lines.dropFirst().allSatisfy { line in
+                line.utf8.allSatisfy { (0x21...0x7e).contains($0) } && line.firstRange(of: "://") == nil
+            }
+        return isBroken ? lines.joined() : nil
     }
+
+    /// Schemes of links that name a subscription instead of being one.
+    private static let fetchable: Set<String> = [
+        "http", "https", "sing-box", "clash", "clashmeta", "clash-meta", "mihomo",
+    ]
 
     /// A link or deep link; nil when the text is neither.
     private static func address(_ text: String) throws(ImportError) -> ImportSource? {

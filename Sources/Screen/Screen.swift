@@ -106,12 +106,12 @@ package final class Screen {
 
     /// Everything typed since the last call.
     package func events() -> [Event] {
-        var events: [Event] = []
+        var inputs: [EventAssembler.Input] = []
         var raw = cs_event()
         while true {
             cs_next(&raw)
-            if raw.kind == CS_NONE.rawValue { return events }
-            if let input = Self.input(raw), let event = assembler.take(input) { events.append(event) }
+            if raw.kind == CS_NONE.rawValue { return assembler.take(inputs) }
+            if let input = Self.input(raw) { inputs.append(input) }
         }
     }
 

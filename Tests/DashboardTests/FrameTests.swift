@@ -124,6 +124,19 @@ import Testing
         }
     }
 
+    /// However long the figures, the days left are seen, and the date where 80 columns are.
+    @Test(arguments: Language.allCases, [60, 64, 79, 80, 200]) func expiryIsAlwaysSeen(
+        _ language: Language, _ columns: Int
+    ) {
+        var snapshot = connectedSnapshot()
+        snapshot.quota = Quota(used: 109_951_162_777_600, total: 1_099_511_627_776_000, expires: now + 365 * 86_400)
+        var dashboard = dashboard(snapshot, language)
+        let text = dashboard.frame(Size(columns: columns, rows: 24), now: now).text
+        #expect(text.contains("100 TB / 1000 TB (10%)") || text.contains("100 TB / 0.98 PB (10%)"))
+        #expect(text.contains(language == .english ? "365 days left" : "剩 365 天"))
+        #expect(text.contains("2027-12-01") || columns < 79)
+    }
+
     @Test func sameStateSameFrame() {
         var dashboard = dashboard(connectedSnapshot())
         #expect(dashboard.frame(standard, now: now) == dashboard.frame(standard, now: now + 0.2))

@@ -177,6 +177,16 @@ import Testing
         }
     }
 
+    @Test func aLinkInPiecesIsShownAsOne() {
+        var dashboard = empty()
+        dashboard.announce(Text("旧", "what an earlier link was told"), .error, now: now)
+        _ = dashboard.handle(.character("i"), now: now)
+        _ = dashboard.handle(.paste("https://sub.exam\n  ple.com/api?token=tok3n\n"), now: now)
+        let text = dashboard.frame(standard, now: now).text
+        #expect(text.contains("https://sub.example.com/•") && !text.contains("tok"))
+        #expect(!text.contains("earlier link"))
+    }
+
     @Test func plainPasteIsNoCommand() {
         var dashboard = connected()
         #expect(dashboard.handle(.paste("qkt "), now: now).isEmpty)

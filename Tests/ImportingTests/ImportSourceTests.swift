@@ -27,6 +27,21 @@ import Testing
         #expect(try resolve("-", input: "trojan://p@h:1#a") == .content(Array("trojan://p@h:1#a".utf8)))
     }
 
+    /// Mail and chat break long links; two links or a link with words after it are no broken link.
+    @Test func aLinkBrokenIntoLinesIsOneLink() throws {
+        for text in [
+            "https://a.example/s\n?t=1\n", "https://a.exam\r\n  ple/s?t=1", "\u{feff}https://a.example/s?\n\nt=1",
+        ] {
+            #expect(try resolve("-", input: text) == .link("https://a.example/s?t=1", title: nil))
+        }
+        for text in [
+            "https://a.example/s\nhttps://b.example/s", "https://a.example/s\nvalid for 30 days", "x\n?t=1",
+            "https://a.example/s\n三十天", "trojan://p@h:1\nx",
+        ] {
+            #expect(try resolve("-", input: text) == .content(Array(text.utf8)))
+        }
+    }
+
     @Test func shareLinksAndFiles() throws {
         #expect(try resolve("ss://abc@h:1#a") == .content(Array("ss://abc@h:1#a".utf8)))
         #expect(try resolve("sub.yaml", file: "proxies: []") == .content(Array("proxies: []".utf8)))

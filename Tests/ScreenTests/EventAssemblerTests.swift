@@ -6,7 +6,7 @@ import Testing
 @Suite struct EventAssemblerTests {
     private func events(_ inputs: [EventAssembler.Input]) -> [Event] {
         var assembler = EventAssembler()
-        return inputs.compactMap { assembler.take($0) }
+        return assembler.take(inputs)
     }
 
     @Test(
@@ -25,6 +25,34 @@ import Testing
             .scalar(0x63),
         ]
         #expect(events(inputs) == [.paste("a\n\n\u{1b}b"), .character("c")])
+    }
+
+    /// Keys and reports terminfo does not name: F15 of others, Ctrl-Enter, device attributes, focus, SS3, colours.
+    @Test(arguments: [
+        "\u{1b}[28~", "\u{1b}[27;5;13~", "\u{1b}[97;5u", "\u{1b}[?1;2c", "\u{1b}[I", "\u{1b}Oq",
+        "\u{1b}]11;rgb:k/t/q\u{7}",
+        "\u{1b}P>|tmux q\u{1b}\\",
+    ])
+    func unknownSequencesAreSwallowed(_ text: String) {
+        let sequence = text.unicodeScalars.map { EventAssembler.Input.scalar($0.value) }
+        #expect(events(sequence) == [])
+        #expect(events([.scalar(0x61)] + sequence + [.scalar(0x62)]) == [.character("a"), .character("b")])
+        #expect(events(sequence + [.key(.up)]) == [.up])
+    }
+
+    @Test func escapeIsAKeyWhereNothingFollows() {
+        #expect(events([.scalar(0x1b), .scalar(0x1b)]) == [.escape, .escape])
+        #expect(events([.scalar(0x1b), .scalar(0x78)]) == [.escape, .character("x")])
+        #expect(events([.scalar(0x1b), .key(.down)]) == [.escape, .down])
+        #expect(
+            events([.scalar(0x1b), .pasteBegin, .scalar(0x1b), .scalar(0x5b), .pasteEnd]) == [
+                .escape, .paste("\u{1b}["),
+            ])
+        var assembler = EventAssembler()
+        #expect(assembler.take([.scalar(0x1b), .scalar(0x5b)]) == [])
+        #expect(assembler.take([.scalar(0x71)]) == [.character("q")])
+        #expect(assembler.take([.pasteBegin, .scalar(0x61)]) == [])
+        #expect(assembler.take([.scalar(0x62), .pasteEnd]) == [.paste("ab")])
     }
 
     @Test func endWithoutBeginIsNothing() { #expect(events([.pasteEnd, .key(.down)]) == [.down]) }

@@ -184,6 +184,21 @@ def test_pasted_link_is_masked_and_imported(screen, product):
         assert plan.TOKEN not in file.read()
 
 
+def test_link_broken_into_lines_is_imported(screen, product):
+    """As mail and chat break it; what an earlier attempt was told is gone by then."""
+    screen.keys("i")
+    screen.paste("lorem ipsum\n")
+    screen.keys("Enter")
+    screen.see("neither", "stays as it was", seconds=20)
+    link = product.lab.subscription
+    screen.keys("i")
+    screen.miss("stays as it was")
+    screen.paste(f"{link[:14]}\n  {link[14:30]}\n{link[30:]}\n\n")
+    screen.see(f"https://{plan.SUB_NAME}/•")
+    screen.keys("Enter")
+    screen.see("The subscription is ready", seconds=40)
+
+
 def test_update(screen):
     screen.keys("u")
     screen.see("The subscription is ready", seconds=40)
@@ -216,12 +231,95 @@ def test_terminal_is_given_back(screen, number):
     assert screen.value("#{alternate_on} #{mouse_any_flag} #{keypad_flag}") == "0 0 0"
 
 
-def test_idle_costs_nothing(screen):
-    pid = screen.pid()
-    before = used(pid)
+def ticks(screen, seconds):
+    """Processor time the screen takes while nobody touches it."""
+    before = used(screen.pid())
     with pytest.raises(AssertionError):
-        screen.see("nothing of the kind", seconds=4)
-    assert used(pid) - before <= 1
+        screen.see("nothing of the kind", seconds=seconds)
+    return used(screen.pid()) - before
+
+
+def test_idle_costs_nothing(screen):
+    assert ticks(screen, 4) <= 1
+
+
+def test_figures_cost_less_than_a_hundredth(screen):
+    """While rates and clock change every second."""
+    screen.keys("Space")
+    screen.see("Connected", "line answers", seconds=30)
+    assert ticks(screen, 5) <= 5
+
+
+def test_dropped_terminal_leaves_the_tunnel(screen, product):
+    """As when SSH breaks off: the screen ends, the tunnel does not."""
+    screen.keys("Space")
+    screen.see("Connected", "line answers", seconds=30)
+    pid = screen.pid()
+    screen.close()
+    wait_until(lambda: not os.path.exists(f"/proc/{pid}"), 10, "the screen ends")
+    assert product.status()["state"] == "connected"
+
+
+def test_worker_dies_and_comes_back(screen, product):
+    """Said at once, with what to do; lines can still be measured, and a key finds the new worker."""
+    product.kill()
+    screen.see("Worker unavailable", "disconnect repairs")
+    screen.keys("t")
+    screen.see("Testing", seconds=5)
+    screen.see("lines answer", seconds=40)
+    product.start()
+    screen.keys("Down")
+    screen.see("Disconnected")
+    screen.miss("Worker unavailable")
+
+
+def test_sequences_of_other_keys_do_nothing(screen):
+    """F5, Ctrl-Up, focus and other reports, pasted letters: those in them are no commands."""
+    before = screen.text()
+    for sequence in ("\033[15~", "\033[1;5A", "\033[I", "\033[O", "\033[200~qkt m\033[201~", "\033[?1;2c", "\033[97;5u", "\033Om",
+                     "\033]11;rgb:t/k/q\007"):
+        screen.type(sequence)
+    screen.keys("?")
+    screen.see("Help")
+    screen.keys("Escape")
+    screen.miss("Help")
+    assert screen.text() == before
+
+
+def test_stopped_and_continued(product):
+    """Ctrl-Z gives the terminal to the shell, fg brings the screen back."""
+    shown = Terminal(product.lab, ["bash", "--norc", "-i"])
+    shown.type(" ".join(product.controller_command()))
+    shown.keys("Enter")
+    shown.see("Disconnected", "q quit")
+    shown.keys("C-z")
+    shown.see("Stopped")
+    shown.type("fg")
+    shown.keys("Enter")
+    shown.see("Disconnected", "q quit")
+    shown.keys("q")
+    shown.see("$")
+    shown.close()
+
+
+def test_five_thousand_lines(product):
+    """Within 30 MiB, and within 16 ms of processor time a key."""
+    state = product.lab.path("home", str(plan.USER), "many")
+    command = [product.controller_command()[0], "--state-dir", state]
+    links = "".join(f"ss://YWVzLTI1Ni1nY206cGFzcw@192.0.2.{n % 250}:{n + 1000}#香港 {n} x1.5\n" for n in range(5000))
+    product.lab.user(*command, "import", "-", input=links, timeout=120)
+    shown = Terminal(product.lab, command, columns=120, rows=50)
+    shown.see("Lines 5000", "1-40/5001")
+    before = used(shown.pid())
+    shown.keys(*["PageDown", "Down", "s", "End", "Home"] * 20)
+    shown.see("1-40/5001")
+    spent = (used(shown.pid()) - before) * 1000 / os.sysconf("SC_CLK_TCK")
+    assert spent / 100 <= 16
+    with open(f"/proc/{shown.pid()}/status", encoding="ascii") as file:
+        resident = next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
+    assert resident <= 30 * 1024
+    shown.close()
+    product.lab.user(*command, "forget")
 
 
 def test_first_words_in_both_languages(product):
