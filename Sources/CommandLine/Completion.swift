@@ -38,14 +38,17 @@ extension CommandTable {
             case .nothing: break
             }
         }
+        let valued = Set(verbs.flatMap(\.options) + common).filter { $0.value != nil }.map { "--" + $0.name }.sorted()
         return """
             # bash completion of \(program)
             \(function)() {
-                local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} verb='' flags='' operand='' name
+                local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} verb='' flags='' operand='' name last=''
                 COMPREPLY=()
                 case $before in
             \(valueCases)    esac
                 for name in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+                    case $last in \(valued.joined(separator: "|"))) last=''; continue ;; esac
+                    last=$name
                     case $name in -*) ;; *) verb=$name; break ;; esac
                 done
                 if [ -z "$verb" ]; then

@@ -1,7 +1,7 @@
 // How the program ends, as a number other programs rely on.
 
 /// Exit statuses, after sysexits.h(3) where one fits.
-package enum ExitCode: Int32, Sendable {
+package enum ExitCode: Int32, Sendable, CaseIterable {
     case done = 0
     /// The operation failed.
     case failed = 1

@@ -108,6 +108,35 @@ func run(_ words: String..., language: Language = .english) -> (status: ExitCode
         #expect(found.errors.isEmpty)
     }
 
+    /// What the program takes is offered by every shell and told by both manual pages.
+    @Test(arguments: ["bash", "zsh", "fish", "man/trocket-controller.1", "man/zh_CN/trocket-controller.1"])
+    func everyVerbAndOptionIsKnownTo(_ place: String) throws {
+        let text: String
+        if place.contains("/") {
+            let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+            text = try #require(Surroundings.contents(of: "/\(root)/scripts/packaging/\(place)"))
+            let statuses = try #require(text.split(separator: ".Sh EXIT STATUS\n").last).split(separator: ".Sh")[0]
+            let told = statuses.split { " ；;\n.".contains($0) }.compactMap { Int32($0) }
+            #expect(told == ExitCode.allCases.map(\.rawValue))
+        } else {
+            text = run("completion", place).output
+        }
+        for verb in Program.table.verbs {
+            #expect(text.contains(place.contains("/") ? ".It Cm \(verb.name)" : verb.name), "\(verb.name)")
+            for option in verb.options + Program.table.common {
+                let forms = ["fish": "-l \(option.name) ", "bash": "--\(option.name)", "zsh": "--\(option.name)["]
+                #expect(text.contains(forms[place] ?? "Fl -\(option.name)"), "\(option.name)")
+            }
+        }
+    }
+
+    @Test func bashLooksPastTheValuesOfOptions() throws {
+        let script = run("completion", "bash").output
+        #expect(script.contains("case $last in --agent|--close|"))
+        #expect(script.contains("|--state-dir|"))
+        #expect(!script.contains("|--json|"))
+    }
+
     @Test(arguments: Verb.all.map(\.specification.name))
     func everyVerbHasHelp(name: String) {
         for language in Language.allCases {

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -123,7 +124,7 @@ def test_the_same_source_gives_the_same_package(tmp_path):
     with open(packages()[0], "rb") as first, open(again, "rb") as second:
         assert first.read() == second.read()
     said = netns.run(["dpkg-deb", "--field", again, "Depends"])
-    for library in ("libc6", "libnftables1", "libcurl4", "libcap2"):
+    for library in ("libc6", "libnftables1", "libcurl4", "libcap2", "libqrencode4"):
         assert library in said
 
 
@@ -146,6 +147,17 @@ def test_a_link_from_the_desktop_asks_and_shows_the_true_host():
         done = opened(link)
         assert done.returncode == 65 and "good" not in done.stdout, link
     assert opened("javascript:alert(1)").returncode == 64
+
+
+def test_polkit_grants_what_the_worker_asks_of_resolved_and_no_more():
+    """The actions are those of org.freedesktop.resolve1.policy, which systemd checks method by method (resolved-bus.c)."""
+    actions = {"SetLinkDNS": "set-dns-servers", "SetLinkDomains": "set-domains", "SetLinkDefaultRoute": "set-default-route",
+               "SetLinkDNSOverTLS": "set-dns-over-tls", "RevertLink": "revert"}
+    with open(os.path.join(REPOSITORY, "Sources", "CSystemd", "CSystemd.c"), encoding="utf-8") as file:
+        called = set(re.findall(r'manager,\s*"((?:SetLink|Revert)\w+)"', file.read()))
+    with open(os.path.join(REPOSITORY, "scripts", "packaging", "system", "polkit.rules"), encoding="utf-8") as file:
+        granted = set(re.findall(r'case "org\.freedesktop\.resolve1\.([\w-]+)"', file.read()))
+    assert called == set(actions) and granted == set(actions.values())
 
 
 def test_units_verify(machine):
