@@ -2,10 +2,13 @@
 
 import json
 import os
+import shutil
+import time
 
 import pytest
 
 from lablib import lines, plan
+from lablib.capture import Capture
 
 BASE = f"https://{plan.SUB_NAME}"
 BAD = [
@@ -93,3 +96,42 @@ def test_the_selection_survives_a_renamed_line(product, lab):
     report = product.json("import", "-", input=text)
     assert report["selection"]["kept"] and report["selection"]["line"] == "🇺🇸 洛杉矶 新名字"
     product.controller("import", lab.subscription)
+
+
+@pytest.fixture
+def with_rule_set(lab):
+    """The provider's sing-box configuration with a remote rule-set on the provider's host; yields its link."""
+    document = lines.sing_box_subscription()
+    document["route"]["rule_set"] = [
+        {"type": "remote", "tag": "far", "format": "binary", "url": f"{BASE}/files/far.srs"}]
+    document["route"]["rules"].append({"rule_set": ["far"], "action": "route", "outbound": "direct"})
+    with open(lab.path("www", "with-set"), "w", encoding="utf-8") as file:
+        json.dump(document, file)
+    shutil.copy(os.path.join(lab.path("rule-sets"), "geoip-cn.srs"), lab.path("www", "far.srs"))
+    yield f"{BASE}/files/with-set"
+    for name in ("with-set", "far.srs"):
+        os.unlink(lab.path("www", name))
+
+
+def test_everything_is_fetched_through_the_line_while_connected(connected, lab, with_rule_set):
+    exits = {lines.exit4(lines.LINES[0][1]), lines.exit6(lines.LINES[0][1])}
+    with Capture(lab, f"host {plan.SUB4} or host {plan.SUB6} or udp") as capture:
+        for verb in (("import", with_rule_set), ("update",), ("rule-sets", "--refresh")):
+            began = time.time()
+            told = connected.json(*verb)
+            sets = told["ruleSets"] if isinstance(told, dict) else told
+            assert [s["status"] for s in sets if s["tag"] == "far"] == ["cached"], sets
+            visits = [e for e in lab.events("world", began, host=plan.SUB_NAME) if "http" in e]
+            assert "/files/far.srs" in {e["http"] for e in visits}
+            assert {e["from"] for e in visits} <= exits, visits
+        capture.barrier()
+        assert capture.lines(f"host {plan.SUB4} or host {plan.SUB6}") == []
+    connected.controller("import", lab.subscription)
+
+
+def test_without_a_connection_the_router_sees_the_fetch(product, lab, with_rule_set):
+    """So that the silence in the test above means something."""
+    with Capture(lab, f"host {plan.SUB4} or host {plan.SUB6} or udp") as capture:
+        product.controller("import", with_rule_set, "--dry-run")
+        capture.barrier()
+        assert capture.lines(f"host {plan.SUB4} or host {plan.SUB6}")
