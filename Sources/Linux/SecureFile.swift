@@ -213,6 +213,11 @@ package struct Directory: ~Copyable {
     /// True when this process may make and replace files here. Corresponds to faccessat(2), W_OK and X_OK.
     package borrowing func isWritable() -> Bool { faccessat(descriptor.number, ".", W_OK | X_OK, AT_EACCESS) == 0 }
 
+    /// True when something of this name is here. Corresponds to faccessat(2).
+    package borrowing func holds(_ name: String) -> Bool {
+        faccessat(descriptor.number, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0
+    }
+
     /// Deletes an empty directory beneath this one; false when there was none.
     @discardableResult
     package borrowing func removeDirectory(_ name: String) throws(SystemCallError) -> Bool {

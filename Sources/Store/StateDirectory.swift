@@ -12,6 +12,8 @@ package final class StateDirectory {
 
     private static let stateFile = "subscription.json"
     private static let profileFile = "profile.json"
+    /// What subscription.json will be once profile.json is in place.
+    private static let nextFile = "subscription.next.json"
     /// The last proof of a connection, see `Proof`.
     package static let proofFile = "proof.json"
     private static let sourceFolder = "source"
@@ -43,8 +45,18 @@ package final class StateDirectory {
         guard directory.isWritable() else { throw .unusable(path, Errno.accessDenied.description) }
     }
 
-    /// What is remembered; an empty state before the first import.
+    /// What is remembered; an empty state before the first import. An import interrupted between its two renames is
+    /// finished first.
     package func load() throws(StoreError) -> State {
+        if directory.holds(Self.nextFile), directory.isWritable() {
+            let lock = try locked().release()
+            defer { Descriptor(owning: lock).close() }
+            try finishInterrupted()
+        }
+        return try loadAsIs()
+    }
+
+    private func loadAsIs() throws(StoreError) -> State {
         guard let bytes = try read(Self.stateFile, in: directory) else { return State() }
         do { return try State(json: JSON.parse(bytes)) } catch let error as JSONError {
             throw .corrupt("\(path)/\(Self.stateFile)", "\(error)")
@@ -61,7 +73,8 @@ package final class StateDirectory {
     package func update<Result>(_ change: (inout State) -> Result) throws(StoreError) -> Result {
         let lock = try locked().release()
         defer { Descriptor(owning: lock).close() }
-        var state = try load()
+        try finishInterrupted()
+        var state = try loadAsIs()
         let before = state
         let result = change(&state)
         if state != before { try write(state) }
@@ -78,10 +91,11 @@ package final class StateDirectory {
         return bytes
     }
 
-    /// Replaces the subscription whole: bodies, profile, record. The profile and the record are swapped last; an
-    /// interruption between the two is noticed by `profile()`.
+    /// Replaces the subscription whole: bodies, profile, record. The new record is written beside the old one, then profile
+    /// and record are put in place by a rename each; what comes next after an interruption between the two does the second
+    /// rename. Until then the old bodies stay.
     /// - Parameters:
-    ///   - bodies: by the names the record's sources give.
+    ///   - bodies: by the names the record's sources give; stored under names the old record does not use.
     ///   - change: sees the state as it is under the lock, for what survives an import, such as the selection.
     package func commit(
         _ record: SubscriptionRecord, profile: [UInt8], bodies: [(file: String, bytes: [UInt8])],
@@ -89,21 +103,63 @@ package final class StateDirectory {
     ) throws(StoreError) {
         let lock = try locked().release()
         defer { Descriptor(owning: lock).close() }
-        var state = try load()
+        try finishInterrupted()
+        var state = try loadAsIs()
         var record = record
         record.profileCheck = Self.check(profile)
+        let files = Self.freeNames(for: bodies.map(\.file), taken: state.subscription?.sources.map(\.file) ?? [])
+        for at in record.sources.indices {
+            record.sources[at].file = files[record.sources[at].file] ?? record.sources[at].file
+        }
         state.subscription = record
         let known = Set(record.lines.map(\.identity))
         state.latencies = state.latencies.filter { known.contains($0.key) }
         change(&state)
         try attempt { () throws(SystemCallError) in
             let folder = try directory.subdirectory(Self.sourceFolder, mode: 0o700)
-            for body in bodies { try folder.replace(body.file, with: body.bytes, mode: 0o600) }
+            for body in bodies { try folder.replace(files[body.file] ?? body.file, with: body.bytes, mode: 0o600) }
+            try directory.replace(Self.nextFile, with: state.json.encoded(), mode: 0o600)
             try directory.replace(Self.profileFile, with: profile, mode: 0o640)
-            try directory.replace(Self.stateFile, with: state.json.encoded(), mode: 0o600)
+            try directory.rename(Self.nextFile, to: Self.stateFile)
+        }
+        try removeBodies(except: record)
+    }
+
+    /// Ends an import that was interrupted: its record is put in place when its profile is there already, else it never
+    /// was. To be called under the lock.
+    private func finishInterrupted() throws(StoreError) {
+        guard directory.holds(Self.nextFile) else { return }
+        let next = (try? read(Self.nextFile, in: directory)).flatMap { try? State(json: JSON.parse($0)) }
+        let profile = try? read(Self.profileFile, in: directory)
+        guard let record = next?.subscription, profile.map(Self.check) == record.profileCheck else {
+            return try attempt { () throws(SystemCallError) in try directory.remove(Self.nextFile) }
+        }
+        try attempt { () throws(SystemCallError) in try directory.rename(Self.nextFile, to: Self.stateFile) }
+        try removeBodies(except: record)
+    }
+
+    private func removeBodies(except record: SubscriptionRecord) throws(StoreError) {
+        try attempt { () throws(SystemCallError) in
+            let folder = try directory.subdirectory(Self.sourceFolder, mode: 0o700)
             let kept = Set(record.sources.map(\.file))
             for name in try folder.names() where !kept.contains(name) { try folder.remove(name) }
         }
+    }
+
+    /// For each name itself, or a number where it is taken.
+    private static func freeNames(for names: [String], taken: [String]) -> [String: String] {
+        var taken = Set(taken)
+        var free: [String: String] = [:]
+        for name in names {
+            var number = 1
+            var found = name
+            while !taken.insert(found).inserted {
+                found = String(number)
+                number += 1
+            }
+            free[name] = found
+        }
+        return free
     }
 
     /// A body the provider sent; nil when it is gone.
@@ -157,7 +213,7 @@ package final class StateDirectory {
                 try directory.removeDirectory(folder)
                 if !held.isEmpty { removed.append(folder) }
             }
-            let files = [Self.stateFile, Self.profileFile, Self.proofFile]
+            let files = [Self.stateFile, Self.profileFile, Self.nextFile, Self.proofFile]
             for name in names where files.contains(name) || files.contains(where: { name.hasPrefix(".\($0).") }) {
                 try directory.remove(name)
                 if !name.hasPrefix(".") { removed.append(name) }

@@ -107,8 +107,53 @@ func record(_ names: [String], link: String? = "https://panel.example/link/TOKEN
         }
         try store.commit(record(["B"]), profile: [2], bodies: [("1", [3])]) { _ in }
         #expect(try store.load().latencies.keys.sorted() == ["id-B"])
-        #expect(try Directory("\(scratch.path)/source").names() == ["1"])
+        #expect(try Directory("\(scratch.path)/source").names() == ["2"])
         #expect(try store.profile() == [2])
+        #expect(try store.body(store.load().subscription!.sources[0]) == [3])
+    }
+
+    /// Makes what a crash leaves: an import of B over one of A, ended before profile.json or before subscription.json.
+    private func interrupted(afterProfile: Bool) throws -> (Scratch, StateDirectory) {
+        let scratch = try Scratch()
+        let store = try StateDirectory(scratch.path)
+        try store.commit(record(["A"]), profile: [1], bodies: [("1", [1])]) { _ in }
+        let old = try scratch.text("subscription.json")
+        try store.commit(record(["B"]), profile: [2], bodies: [("1", [2])]) { _ in }
+        rename("\(scratch.path)/subscription.json", "\(scratch.path)/subscription.next.json")
+        try scratch.write("subscription.json", old)
+        try Directory("\(scratch.path)/source").replace("1", with: [1], mode: 0o600)
+        if !afterProfile { try scratch.write("profile.json", "\u{1}") }
+        return (scratch, store)
+    }
+
+    @Test func anImportInterruptedAfterItsProfileIsFinished() throws {
+        let (scratch, store) = try interrupted(afterProfile: true)
+        let found = try #require(try store.load().subscription)
+        #expect(found.lines.map(\.tag) == ["B"])
+        #expect(try store.profile() == [2])
+        #expect(try store.body(found.sources[0]) == [2])
+        #expect(try Directory(scratch.path).names() == [".lock", "profile.json", "source", "subscription.json"])
+        #expect(try Directory("\(scratch.path)/source").names() == ["2"])
+    }
+
+    @Test func anImportInterruptedBeforeItsProfileNeverWas() throws {
+        let (scratch, store) = try interrupted(afterProfile: false)
+        // A change is a verb like any other: the remains go first, and never come back over it.
+        try store.update { $0.preferences.mode = "global" }
+        let found = try #require(try store.load().subscription)
+        #expect(found.lines.map(\.tag) == ["A"])
+        #expect(try store.load().preferences.mode == "global")
+        #expect(try store.profile() == [1])
+        #expect(try store.body(found.sources[0]) == [1])
+        #expect(try !Directory(scratch.path).names().contains("subscription.next.json"))
+    }
+
+    @Test(arguments: ["", "{", "{\"version\": 1}"])
+    func aHalfWrittenNextRecordIsThrownAway(_ text: String) throws {
+        let (scratch, store) = try interrupted(afterProfile: false)
+        try scratch.write("subscription.next.json", text)
+        #expect(try store.load().subscription?.lines.map(\.tag) == ["A"])
+        #expect(try !Directory(scratch.path).names().contains("subscription.next.json"))
     }
 
     @Test func damagedFilesAreNamedAndLeftAlone() throws {
