@@ -102,6 +102,10 @@ package struct Draft {
     var documentTags: [String: String]
     var ruleSets: [LocalRuleSet]
     var options: ShapingOptions
+    /// Whether the engine was built with QUIC.
+    private let hasQUIC: Bool
+    /// Parts of the provider's document the engine refuses, and why.
+    private var refused: [ProviderPart: String] = [:]
     /// The provider's document; nil once its routing had to go.
     var document: JSON?
     private(set) var rejected: [DroppedLine] = []
@@ -109,8 +113,10 @@ package struct Draft {
     private(set) var changes: [Change] = []
 
     package init(
-        _ subscription: Subscription, documentTags: [String: String], ruleSets: [LocalRuleSet], options: ShapingOptions
+        _ subscription: Subscription, documentTags: [String: String], ruleSets: [LocalRuleSet], options: ShapingOptions,
+        hasQUIC: Bool = true
     ) {
+        self.hasQUIC = hasQUIC
         self.subscription = subscription
         self.documentTags = documentTags
         self.ruleSets = ruleSets
@@ -129,18 +135,22 @@ package struct Draft {
             outbounds: subscription.outbounds, endpoints: subscription.endpoints,
             lineTags: subscription.lines.map(\.tag), document: document, ruleSets: ruleSets, options: options)
         input.documentTags = documentTags
+        input.refused = refused
+        input.hasQUIC = hasQUIC
         return try ProfileShaper.shape(input)
     }
 
     /// Takes out what the engine refuses in a shaped profile.
     /// - Returns: false when there is nothing left to take out.
-    mutating func remove(_ complaint: KernelComplaint, _ words: String, from profile: JSON) -> Bool {
+    mutating func remove(_ complaint: KernelComplaint, _ words: String, from shaped: ShapedProfile) -> Bool {
+        let profile = shaped.profile
         switch complaint {
         case .outbound(let at): return drop(tag(profile["outbounds"], at), words)
         case .endpoint(let at): return drop(tag(profile["endpoints"], at), words)
         case .tag(let tag): return drop(tag, words)
         case .ruleSet(let at):
             guard let tag = tag(profile["route"]["rule_set"], at) else { break }
+            if refuse(.ruleSet(tag), words, isInline(tag)) { return true }
             let before = ruleSets.count
             ruleSets.removeAll { $0.tag == tag }
             if ruleSets.count < before {
@@ -148,15 +158,46 @@ package struct Draft {
                     RuleSetReport(tag: tag, status: .removed, reason: "the engine refuses it: \(words)"))
                 return true
             }
+        case .routeRule(let at): if refuse(Self.item(shaped.origins.routeRules, at), words) { return true }
+        case .dnsRule(let at): if refuse(Self.item(shaped.origins.dnsRules, at), words) { return true }
+        case .resolver(let at): if refuse(Self.item(shaped.origins.resolvers, at), words) { return true }
+        case .dnsSetting(let name):
+            if refuse(.dnsSetting(name), words, !profile["dns"][name].isNull) { return true }
         case .other: break
         }
+        return removeRouting(words, from: profile)
+    }
+
+    /// Gives up the provider's own rules and resolvers.
+    /// - Returns: false when there are none left.
+    mutating func removeRouting(_ words: String, from profile: JSON) -> Bool {
         guard document != nil else { return false }
         document = nil
+        refused = [:]
         changes.append(
             Change(
                 place: "route, dns", what: "the provider's own rules are not used",
                 reason: "the engine refuses them: \(Scrubber.scrub(words, of: profile["dns"]["servers"]))"))
         return true
+    }
+
+    /// Notes that a part of the document is to be left out.
+    /// - Returns: false when it is none, or left out already.
+    private mutating func refuse(_ part: ProviderPart?, _ words: String, _ isThere: Bool = true) -> Bool {
+        guard let part, isThere, let document, refused[part] == nil else { return false }
+        let servers: JSON = .array(document["dns"]["servers"].listed)
+        refused[part] = "the engine refuses it: \(Scrubber.scrub(words, of: servers))"
+        return true
+    }
+
+    private func isInline(_ tag: String) -> Bool {
+        document?["route"]["rule_set"].listed.contains {
+            $0["tag"].string == tag && ["inline", "", nil].contains($0["type"].string)
+        } ?? false
+    }
+
+    private static func item(_ parts: [ProviderPart?], _ at: Int) -> ProviderPart? {
+        parts.indices.contains(at) ? parts[at] : nil
     }
 
     private func tag(_ list: JSON, _ at: Int) -> String? {
@@ -166,7 +207,8 @@ package struct Draft {
 
     /// Drops an object. A helper's line goes with it as refused; lines that dial through it can then not be resolved, which
     /// the shaper finds.
-    private mutating func drop(_ tag: String?, _ words: String) -> Bool {
+    @discardableResult
+    mutating func drop(_ tag: String?, _ words: String) -> Bool {
         guard let tag else { return false }
         let objects = subscription.outbounds + subscription.endpoints
         guard let object = objects.first(where: { $0["tag"].string == tag }) else { return false }

@@ -76,8 +76,10 @@ package struct Importer {
             progress: { progress(.ruleSets(done: $0, of: $1)) })
         progress(.checking)
         var draft = Draft(
-            subscription, documentTags: merged.documentTags, ruleSets: gathered.local, options: options)
-        let gate = KernelGate(engine: engine, client: client, progress: { progress(.rechecking(round: $0)) })
+            subscription, documentTags: merged.documentTags, ruleSets: gathered.local, options: options,
+            hasQUIC: engine.capabilities.quic)
+        let gate = KernelGate(
+            engine: engine, client: client, now: now, progress: { progress(.rechecking(round: $0)) })
         let shaped: ShapedProfile
         do { shaped = try gate.pass(&draft) } catch {
             try? library.discard(gathered)

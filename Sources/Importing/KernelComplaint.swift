@@ -7,6 +7,11 @@ enum KernelComplaint: Hashable {
     case outbound(Int)
     case endpoint(Int)
     case ruleSet(Int)
+    case routeRule(Int)
+    case dnsRule(Int)
+    case resolver(Int)
+    /// A member of `dns`.
+    case dnsSetting(String)
     /// An outbound or endpoint, by tag.
     case tag(String)
     /// Something else.
@@ -37,13 +42,28 @@ enum KernelComplaint: Hashable {
                 return
             }
         }
+        if rest.hasPrefix("dns."), let end = rest.firstIndex(of: ":") {
+            self = .dnsSetting(String(rest[..<end].dropFirst("dns.".count)))
+            return
+        }
         self = .other
+    }
+
+    /// True for what can be looked for among the lines alone.
+    var isAboutALine: Bool {
+        switch self {
+        case .outbound, .endpoint: true
+        default: false
+        }
     }
 
     private static let numbered: [(String, @Sendable (Int) -> KernelComplaint)] = [
         ("outbounds", { .outbound($0) }), ("initialize outbound", { .outbound($0) }),
         ("endpoints", { .endpoint($0) }), ("initialize endpoint", { .endpoint($0) }),
         ("parse rule-set", { .ruleSet($0) }), ("route.rule_set", { .ruleSet($0) }),
+        ("route.rules", { .routeRule($0) }), ("parse rule", { .routeRule($0) }),
+        ("dns.rules", { .dnsRule($0) }), ("parse dns rule", { .dnsRule($0) }), ("validate dns rule", { .dnsRule($0) }),
+        ("dns.servers", { .resolver($0) }), ("initialize DNS server", { .resolver($0) }),
     ]
 
     /// The text in the brackets right behind a mark.

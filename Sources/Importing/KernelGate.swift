@@ -1,4 +1,4 @@
-// The last gate: the real engine checks and starts the profile; what it refuses is taken out, one thing a round.
+// The last gate: the real engine checks and starts the profile; what it refuses is taken out.
 
 import EngineControl
 import ImportReport
@@ -9,11 +9,15 @@ import Transfer
 
 /// The engine's verdict on a draft.
 struct KernelGate {
-    /// Rounds of taking out; what is still refused then fails the import.
-    static let rounds = 20
+    /// Lines taken out one a round before all are looked at in small groups.
+    static let single = 3
+    /// Seconds of taking out; the provider's rules go as a whole then, and what is still refused fails the import.
+    static let seconds = 60
 
     let engine: EngineBinary
     let client: HTTPClient
+    /// Seconds since 1970.
+    let now: () -> Int
     /// Called before each round.
     let progress: (_ round: Int) -> Void
 
@@ -21,13 +25,31 @@ struct KernelGate {
     /// - Throws: `ImportError` with `no-lines` or `kernel-rejected`, `EngineFailure` when the engine cannot be run.
     func pass(_ draft: inout Draft) throws -> ShapedProfile {
         var round = 0
+        var end = now() + Self.seconds
+        var isSifted = false
         while true {
             let shaped: ShapedProfile
             do throws(ShapingError) { shaped = try draft.shape() } catch { throw ImportError.noLinesLeft(draft) }
             guard let words = try refusal(shaped.profile, readable: draft.ruleSetDirectories) else { return shaped }
             round += 1
             progress(round)
-            guard round <= Self.rounds, draft.remove(KernelComplaint(words), words, from: shaped.profile) else {
+            let complaint = KernelComplaint(words)
+            if complaint.isAboutALine, round > Self.single, !isSifted {
+                isSifted = true
+                let sieve = LineSieve(shaped.profile, now: now, end: end) { configuration in
+                    round += 1
+                    progress(round)
+                    return try engine.refusal(of: configuration)
+                }
+                for line in try sieve.refused() { draft.drop(line.tag, line.words) }
+                end = now() + Self.seconds
+                continue
+            }
+            let isInTime = now() < end
+            guard
+                isInTime
+                    ? draft.remove(complaint, words, from: shaped) : draft.removeRouting(words, from: shaped.profile)
+            else {
                 throw ImportError.kernelRejected(
                     Scrubber.scrub(words, of: [shaped.profile["outbounds"], shaped.profile["endpoints"]]))
             }
@@ -36,10 +58,7 @@ struct KernelGate {
 
     /// What the engine has against a profile; nil when it checks and starts. Loopback only, no TUN; it is ended at once.
     private func refusal(_ profile: JSON, readable: [String]) throws -> String? {
-        do throws(EngineFailure) { try engine.check(profile) } catch {
-            guard case .rejected(let words) = error else { throw error }
-            return words
-        }
+        if let words = try engine.refusal(of: profile) { return words }
         do throws(EngineFailure) {
             _ = try ThrowawayEngine(engine, client: client, readable: readable) { access in
                 var whole = EngineSettings(controlPort: Int(access.controlPort), secret: access.secret, cacheFile: nil)
@@ -54,6 +73,17 @@ struct KernelGate {
             default: throw error
             }
         }
+    }
+}
+
+extension EngineBinary {
+    /// What `check` has against a configuration; nil when it takes it.
+    fileprivate func refusal(of configuration: JSON) throws(EngineFailure) -> String? {
+        do throws(EngineFailure) { try check(configuration) } catch {
+            guard case .rejected(let words) = error else { throw error }
+            return words
+        }
+        return nil
     }
 }
 

@@ -35,6 +35,8 @@ enum HostileFields {
 
     /// Why a field may not stay; nil when it may.
     private static func reason(_ key: String, atTop: Bool) -> String? {
+        // Multipath TCP, not a file.
+        if key == "tcp_multi_path" { return nil }
         if ends(key, "_path") || ends(key, "_directory") { return "opens a file of this machine" }
         if key == "name" { return atTop ? "makes an interface on this machine" : nil }
         return reasons[key]

@@ -113,11 +113,13 @@ struct Lines {
         guard !resolver.isNull else { return }
         let named = resolver.string ?? resolver["server"].string
         if let named, resolvers.contains(named) { return }
+        let isOurs = named == ProfileTag.convertedResolver
         if case .object = resolver {
             item.object["domain_resolver"]["server"] = .string(ProfileTag.directResolver)
         } else {
             item.object["domain_resolver"] = .string(ProfileTag.directResolver)
         }
+        guard !isOurs else { return }
         changes.append(
             Change(
                 place: item.place + ".domain_resolver", what: "server → \(ProfileTag.directResolver)",

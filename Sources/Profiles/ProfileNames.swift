@@ -10,6 +10,8 @@ package enum ProfileTag {
     package static let direct = "direct"
     /// The resolver asked over the physical link, for domestic names and for the names of the lines' servers.
     package static let directResolver = "dns-direct"
+    /// What the converter of Clash lines calls that resolver.
+    package static let convertedResolver = "dns-local"
     /// The resolver asked through the line, for everything else.
     package static let remoteResolver = "dns-remote"
     /// The bundled set of domestic domains.

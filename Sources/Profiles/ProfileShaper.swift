@@ -10,28 +10,30 @@ package enum ProfileShaper {
     package static func shape(_ input: ShapingInput) throws(ShapingError) -> ShapedProfile {
         let document = input.document?.object.map(JSON.object)
         let groups = ProviderGroups(document)
-        var dns = ProviderDNS(document?["dns"] ?? .null)
+        var dns = ProviderDNS(document?["dns"] ?? .null, refused: input.refused, hasQUIC: input.hasQUIC)
         let lines = Lines(input, groups: groups, resolvers: dns.directTags)
         guard !lines.lineTags.isEmpty else { throw .noLines(lines.dropped) }
 
         let targets = RuleTargets(groups: groups, lines: lines, documentTags: input.documentTags)
-        let sets = RuleSetTable(document: document, local: input.ruleSets)
+        let sets = RuleSetTable(document: document, local: input.ruleSets, refused: input.refused)
         let conditions = RuleConditions(document: document, ruleSets: sets.available)
-        let route = ProviderRoute(document, targets: targets, conditions: conditions)
+        let route = ProviderRoute(document, targets: targets, conditions: conditions, refused: input.refused)
         dns.resolve(targets: targets, conditions: conditions, options: input.options)
         let names = sets.available.contains(ProfileTag.domesticNames)
         let addresses = sets.available.contains(ProfileTag.domesticAddresses)
 
-        let rules = OwnRouting.firstRules() + route.rules + OwnRouting.lastRules(names: names, addresses: addresses)
-        let dnsRules =
-            OwnRouting.firstDNSRules(input.options) + dns.rules
-            + OwnRouting.lastDNSRules(input.options, names: names)
+        let firstRules = OwnRouting.firstRules()
+        let lastRules = OwnRouting.lastRules(names: names, addresses: addresses)
+        let rules = firstRules + route.rules + lastRules
+        let firstDNSRules = OwnRouting.firstDNSRules(input.options)
+        let lastDNSRules = OwnRouting.lastDNSRules(input.options, names: names)
+        let dnsRules = firstDNSRules + dns.rules + lastDNSRules
+        let resolvers = [
+            input.options.domesticResolver.server(tag: ProfileTag.directResolver),
+            input.options.foreignResolver.server(tag: ProfileTag.remoteResolver, detour: ProfileTag.proxy),
+        ]
         var dnsSection = dns.settings
-        dnsSection["servers"] = .array(
-            [
-                input.options.domesticResolver.server(tag: ProfileTag.directResolver),
-                input.options.foreignResolver.server(tag: ProfileTag.remoteResolver, detour: ProfileTag.proxy),
-            ] + dns.servers)
+        dnsSection["servers"] = .array(resolvers + dns.servers)
         dnsSection["rules"] = .array(dnsRules)
         dnsSection["final"] = .string(dns.final ?? ProfileTag.remoteResolver)
 
@@ -58,6 +60,14 @@ package enum ProfileShaper {
             changes: ProviderSections.removed(from: document) + lines.changes + route.changes + dns.changes
                 + sets.changes,
             dropped: lines.dropped, removedRuleSets: sets.removed,
+            origins: ProfileOrigins(
+                routeRules: among(firstRules, route.origins, lastRules),
+                dnsRules: among(firstDNSRules, dns.ruleOrigins, lastDNSRules),
+                resolvers: among(resolvers, dns.serverOrigins, [])),
             domesticAddressesAreDirect: addresses && route.rules.isEmpty)
+    }
+
+    private static func among(_ before: [JSON], _ origins: [ProviderPart?], _ after: [JSON]) -> [ProviderPart?] {
+        before.map { _ in nil } + origins + after.map { _ in nil }
     }
 }

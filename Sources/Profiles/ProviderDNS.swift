@@ -17,9 +17,14 @@ struct ProviderDNS {
     }
 
     private let section: JSON
+    private let refused: [ProviderPart: String]
+    private let hasQUIC: Bool
     private var fates: [String: Fate] = [:]
     private(set) var servers: [JSON] = []
     private(set) var rules: [JSON] = []
+    /// What each server and each rule was made from.
+    private(set) var serverOrigins: [ProviderPart?] = []
+    private(set) var ruleOrigins: [ProviderPart?] = []
     private(set) var settings = JSONObject()
     private(set) var final: String?
     private(set) var changes: [Change] = []
@@ -29,7 +34,14 @@ struct ProviderDNS {
     private static let keptSettings = ["strategy", "client_subnet", "disable_cache", "disable_expire", "optimistic"]
     private static let naming = ["domain", "domain_suffix", "domain_keyword", "domain_regex", "rule_set"]
 
-    init(_ section: JSON) { self.section = section }
+    /// - Parameters:
+    ///   - refused: what to leave out, and why.
+    ///   - hasQUIC: whether the engine can ask resolvers over QUIC.
+    init(_ section: JSON, refused: [ProviderPart: String] = [:], hasQUIC: Bool = true) {
+        self.section = section
+        self.refused = refused
+        self.hasQUIC = hasQUIC
+    }
 
     /// The resolvers a line may use for its own server's name.
     var directTags: Set<String> { [ProfileTag.directResolver] }
@@ -38,15 +50,23 @@ struct ProviderDNS {
     mutating func resolve(targets: RuleTargets, conditions: RuleConditions, options: ShapingOptions) {
         var pool = TagPool(reserved: [ProfileTag.directResolver, ProfileTag.remoteResolver])
         for (at, server) in section["servers"].listed.enumerated() {
-            keep(server, place: "dns.servers[\(at)]", targets: targets, pool: &pool)
+            keep(server, place: "dns.servers[\(at)]", refusal: refused[.resolver(at)], targets: targets, pool: &pool)
+            if serverOrigins.count < servers.count { serverOrigins.append(.resolver(at)) }
         }
         var evaluated = false
         for (at, rule) in section["rules"].listed.enumerated() {
             keep(
-                rule, place: "dns.rules[\(at)]", conditions: conditions, evaluated: &evaluated,
-                emptyIPv6: options.foreignIPv6 == .answeredEmpty)
+                rule, place: "dns.rules[\(at)]", refusal: refused[.dnsRule(at)], conditions: conditions,
+                evaluated: &evaluated, emptyIPv6: options.foreignIPv6 == .answeredEmpty)
+            while ruleOrigins.count < rules.count { ruleOrigins.append(.dnsRule(at)) }
         }
-        for key in Self.keptSettings where RuleConditions.isSet(section[key]) { settings[key] = section[key] }
+        for key in Self.keptSettings where RuleConditions.isSet(section[key]) {
+            if let why = refused[.dnsSetting(key)] {
+                changes.append(Change(place: "dns.\(key)", what: "removed", reason: why))
+            } else {
+                settings[key] = section[key]
+            }
+        }
         // Lines and sites with IPv4 only would be out of reach.
         if settings["strategy"]?.string == "ipv6_only" { settings["strategy"] = nil }
         guard let named = section["final"].string ?? section["servers"].listed.first?["tag"].string else { return }
@@ -60,13 +80,33 @@ struct ProviderDNS {
         }
     }
 
-    private mutating func keep(_ source: JSON, place: String, targets: RuleTargets, pool: inout TagPool) {
+    private mutating func keep(
+        _ source: JSON, place: String, refusal: String?, targets: RuleTargets, pool: inout TagPool
+    ) {
         guard let old = source["tag"].string, !old.isEmpty, fates[old] == nil else {
             changes.append(Change(place: place, what: "removed", reason: "no tag of its own"))
             return
         }
-        let type = source["type"].string ?? ""
+        var type = source["type"].string ?? ""
         var server = source
+        if let refusal {
+            fates[old] = .gone(refusal)
+            changes.append(Change(place: place, what: "removed", reason: refusal))
+            return
+        }
+        if type == "h3", !hasQUIC {
+            // The same server, path and TLS settings over TCP; nothing but the transport changes.
+            type = "https"
+            server["type"] = "https"
+            changes.append(
+                Change(place: place + ".type", what: "h3 → https", reason: "the engine was built without QUIC"))
+        }
+        if type == "quic", !hasQUIC {
+            let why = "the engine was built without QUIC (needs_quic)"
+            fates[old] = .gone(why)
+            changes.append(Change(place: place, what: "removed", reason: why))
+            return
+        }
         var throughLine = false
         if Self.systemLike.contains(type) {
             fates[old] = .replaced
@@ -136,7 +176,8 @@ struct ProviderDNS {
     }
 
     private mutating func keep(
-        _ rule: JSON, place: String, conditions: RuleConditions, evaluated: inout Bool, emptyIPv6: Bool
+        _ rule: JSON, place: String, refusal: String?, conditions: RuleConditions, evaluated: inout Bool,
+        emptyIPv6: Bool
     ) {
         let action = rule["action"].string ?? "route"
         func remove(_ reason: String) {
@@ -144,6 +185,7 @@ struct ProviderDNS {
             // What a removed `evaluate` would have answered must not be looked at by the rules after it.
             if action == "evaluate" { evaluated = false }
         }
+        if let refusal { return remove(refusal) }
         guard let object = rule.object else { return remove("no rule") }
         var kept: JSONObject
         switch conditions.judge(object) {

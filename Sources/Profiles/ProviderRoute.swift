@@ -32,6 +32,8 @@ struct RuleTargets {
 /// Source: <https://sing-box.sagernet.org/configuration/route/rule_action/>.
 struct ProviderRoute {
     private(set) var rules: [JSON] = []
+    /// What each rule was made from; nil for the provider's default.
+    private(set) var origins: [ProviderPart?] = []
     /// The provider's own default, when it is `direct`; a refusal as default becomes a last rule.
     private(set) var final: String?
     private(set) var changes: [Change] = []
@@ -49,15 +51,25 @@ struct ProviderRoute {
         "disable_tcp_keep_alive", "tcp_keep_alive", "tcp_keep_alive_interval", "udp_fragment", "domain_resolver",
     ]
 
-    init(_ document: JSON?, targets: RuleTargets, conditions: RuleConditions) {
+    init(
+        _ document: JSON?, targets: RuleTargets, conditions: RuleConditions, refused: [ProviderPart: String] = [:]
+    ) {
         let route = document?["route"] ?? .null
-        keepExcludedAddresses(document?["inbounds"] ?? .null)
+        keepExcludedAddresses(document?["inbounds"] ?? .null, refused)
         for (at, rule) in route["rules"].listed.enumerated() {
-            add(rule, place: "route.rules[\(at)]", targets: targets, conditions: conditions)
+            let place = "route.rules[\(at)]"
+            if let why = refused[.routeRule(at)] {
+                changes.append(Change(place: place, what: "removed", reason: why))
+                continue
+            }
+            add(rule, place: place, targets: targets, conditions: conditions)
+            if origins.count < rules.count { origins.append(.routeRule(at)) }
         }
         guard let named = route["final"].string, !named.isEmpty else { return }
         switch targets.outbound(named) {
-        case nil: rules.append(["clash_mode": .string(RoutingMode.rule.rawValue), "action": "reject"])
+        case nil:
+            rules.append(["clash_mode": .string(RoutingMode.rule.rawValue), "action": "reject"])
+            origins.append(nil)
         case ProfileTag.direct: final = ProfileTag.direct
         default:
             // A line as the default would be out of the selector's reach.
@@ -69,14 +81,20 @@ struct ProviderRoute {
 
     /// What the provider's TUN left out goes direct. As a rule: in a TUN, any such address makes this machine's services
     /// unreachable from outside (measured).
-    private mutating func keepExcludedAddresses(_ inbounds: JSON) {
+    private mutating func keepExcludedAddresses(_ inbounds: JSON, _ refused: [ProviderPart: String]) {
         for (at, inbound) in inbounds.listed.enumerated() where inbound["type"] == "tun" {
             let excluded = inbound["route_exclude_address"].listed.filter { $0.string?.contains("/") == true }
             guard !excluded.isEmpty else { continue }
+            let place = "inbounds[\(at)].route_exclude_address"
+            if let why = refused[.excludedAddresses(at)] {
+                changes.append(Change(place: place, what: "removed", reason: why))
+                continue
+            }
             rules.append(["ip_cidr": .array(excluded), "action": "route", "outbound": .string(ProfileTag.direct)])
+            origins.append(.excludedAddresses(at))
             changes.append(
                 Change(
-                    place: "inbounds[\(at)].route_exclude_address", what: "→ route rule to \(ProfileTag.direct)",
+                    place: place, what: "→ route rule to \(ProfileTag.direct)",
                     reason: "the tunnel brings its own inbounds"))
         }
     }

@@ -12,12 +12,17 @@ struct RuleSetTable {
     private(set) var removed: [RemovedRuleSet] = []
     private(set) var changes: [Change] = []
 
-    init(document: JSON?, local sets: [LocalRuleSet]) {
+    init(document: JSON?, local sets: [LocalRuleSet], refused: [ProviderPart: String] = [:]) {
         for set in sets { local[set.tag] = set }
         available = Set(local.keys)
         guard let document else { return }
         for (at, definition) in document["route"]["rule_set"].listed.enumerated() {
-            take(definition, place: "route.rule_set[\(at)]")
+            let place = "route.rule_set[\(at)]"
+            if let tag = definition["tag"].string, let why = refused[.ruleSet(tag)] {
+                forget(tag, nil, why, place)
+            } else {
+                take(definition, place: place)
+            }
         }
     }
 

@@ -13,6 +13,16 @@ package struct RemovedRuleSet: Hashable, Sendable {
     package var reason: String
 }
 
+/// Where the rules and resolvers of a profile come from: for each in its order the provider's part, nil for one of ours.
+package struct ProfileOrigins: Hashable, Sendable {
+    /// Of `route.rules`.
+    package var routeRules: [ProviderPart?]
+    /// Of `dns.rules`.
+    package var dnsRules: [ProviderPart?]
+    /// Of `dns.servers`.
+    package var resolvers: [ProviderPart?]
+}
+
 /// The profile the engine gets on descriptor 4, and the account of how it was made.
 ///
 /// It holds `outbounds`, `endpoints`, `dns`, `route` (and `certificate` when authorities were given) and nothing else:
@@ -29,6 +39,8 @@ package struct ShapedProfile: Sendable {
     package var dropped: [DroppedLine]
     /// Rule-sets that were taken out, and their rules with them.
     package var removedRuleSets: [RemovedRuleSet]
+    /// What of the provider's a rule or resolver was made from, to take out what the engine refuses.
+    package var origins: ProfileOrigins
     /// True when in Rule mode every domestic address goes direct with no earlier rule that could say otherwise, so that
     /// the worker may route domestic prefixes around the engine.
     package var domesticAddressesAreDirect: Bool

@@ -93,6 +93,22 @@ package struct ShapingOptions: Hashable, Sendable {
     package init() {}
 }
 
+/// A part of a provider's document that can be left out by itself.
+package enum ProviderPart: Hashable, Sendable {
+    /// `route.rules[…]`
+    case routeRule(Int)
+    /// `inbounds[…].route_exclude_address`
+    case excludedAddresses(Int)
+    /// `dns.rules[…]`
+    case dnsRule(Int)
+    /// `dns.servers[…]`
+    case resolver(Int)
+    /// A member of `dns`, such as `strategy`.
+    case dnsSetting(String)
+    /// A rule-set by its tag.
+    case ruleSet(String)
+}
+
 /// Everything the shaper reads.
 package struct ShapingInput: Sendable {
     /// The lines' objects and their helpers (such as `x#stls`), already in the engine's 1.14 form, tags unique.
@@ -108,6 +124,10 @@ package struct ShapingInput: Sendable {
     /// The rule-sets on this machine: the bundled ones and those downloaded for the document. Of two with one tag the later
     /// one is used, so put the bundled ones first.
     package var ruleSets: [LocalRuleSet]
+    /// Parts of the document to leave out and report, each with why.
+    package var refused: [ProviderPart: String] = [:]
+    /// Whether the engine can ask resolvers over QUIC (`with_quic`).
+    package var hasQUIC = true
     /// Choices of the product.
     package var options: ShapingOptions
 

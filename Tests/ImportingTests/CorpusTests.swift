@@ -64,5 +64,16 @@ struct CorpusTests {
         let outcome = try importer.run(.content(bytes))
         #expect(outcome.lines.map(\.name) == names)
         #expect(!outcome.dropped.contains { $0.reason == .kernelRejected })
+        // Shaping takes nothing from a line that the mapping gives it.
+        for section in ["outbounds", "endpoints"] {
+            for var object in expected[section].listed {
+                if object["domain_resolver"]["server"] == "dns-local" {
+                    object["domain_resolver"]["server"] = "dns-direct"
+                }
+                let tag = object["tag"]
+                #expect(outcome.profile[section].listed.first { $0["tag"] == tag } == object, "\(tag)")
+            }
+        }
+        #expect(outcome.changes.isEmpty)
     }
 }

@@ -15,6 +15,16 @@ import Testing
         ("create service: initialize router: parse rule-set[1]: unsupported version: 9", .ruleSet(1)),
         ("start service: dependency[a [x]] not found for outbound[b [y] z]", .tag("b [y] z")),
         ("start service: start outbound/ssh[🇭🇰 HK [1]]: bad key", .tag("🇭🇰 HK [1]")),
+        ("initialize router: parse rule[7]: sub rule[0]: ipcidr: parse [0]: netip.ParsePrefix", .routeRule(7)),
+        ("route.rules[4].port: (json: cannot unmarshal string into Go value of type uint16", .routeRule(4)),
+        ("initialize router: parse rule-set[0]: parse rule_set.rules.[1]: port_range: bad", .ruleSet(0)),
+        ("route.rule_set[2].rules[0].domain: (json: cannot unmarshal", .ruleSet(2)),
+        ("dns.rules[1].query_type: (unknown DNS query type: \"FOO\"", .dnsRule(1)),
+        ("initialize dns router: parse dns rule[5]: ip_cidr: parse [0]", .dnsRule(5)),
+        ("start service: initialize rule-set[0]: initial rule-set: x: validate dns rule[1]: Legacy", .dnsRule(1)),
+        ("dns.servers[2].server: json: cannot unmarshal number", .resolver(2)),
+        ("initialize DNS server[2]: parse min_version: unknown tls version:9", .resolver(2)),
+        ("dns.strategy: unknown domain strategy: foo", .dnsSetting("strategy")),
         ("start dns server: no such host", .other), ("", .other),
     ])
     func sentences(_ words: String, _ complaint: KernelComplaint) {

@@ -5,6 +5,7 @@ import ImportReport
 import JSON
 import Linux
 import Messages
+import RuleSets
 import Store
 import Subscriptions
 import Testing
@@ -169,15 +170,67 @@ struct PipelineTests {
         #expect(importError { _ = try run("ssr://YWJj") }?.code == .noLines)
     }
 
-    @Test func twentyRoundsAndNoMore() throws {
-        func yaml(_ bad: Int) -> String {
-            "proxies:\n  - {name: good, type: trojan, server: node.example.net, port: 443, password: pw}\n"
-                + (0..<bad).map {
-                    "  - {name: b\($0), type: ssh, server: h\($0).example, port: 22, username: u, private-key: \"-----BEGIN\"}\n"
-                }.joined()
-        }
-        #expect(try run(yaml(20)).lines.map(\.name) == ["good"])
-        #expect(importError { _ = try run(yaml(21)) }?.code == .kernelRejected)
+    private static func good(_ number: Int) -> String {
+        "  - {name: g\(number), type: trojan, server: g\(number).example, port: 443, password: pw}\n"
+    }
+
+    /// A line that only the engine refuses.
+    private static func bad(_ number: Int) -> String {
+        "  - {name: b\(number), type: ssh, server: b\(number).example, port: 22, username: u, private-key: \"-----BEGIN\"}\n"
+    }
+
+    @Test func aHundredLinesTheEngineRefusesCostOnlyThemselves() throws {
+        let lines = (0..<300).map { Self.good($0) + ($0 < 100 ? Self.bad($0) : "") }
+        let outcome = try run("proxies:\n" + lines.joined())
+        #expect(outcome.lines.map(\.name) == (0..<300).map { "g\($0)" })
+        #expect(outcome.dropped.map(\.name).sorted() == (0..<100).map { "b\($0)" }.sorted())
+        #expect(outcome.dropped.allSatisfy { $0.reason == .kernelRejected && $0.detail?.isEmpty == false })
+    }
+
+    @Test func whenTimeRunsOutLinesOfARefusedTypeAreDroppedAndSaid() throws {
+        let found = try #require(engine)
+        var seconds = 0
+        let late = Importer(
+            engine: found, client: HTTPClient(), library: RuleSetLibrary(store: nil, bundled: "/nonexistent"),
+            fetch: { _ in [] }, prepare: { _ in },
+            now: {
+                seconds += 6
+                return seconds
+            })
+        let lines = (0..<300).map(Self.good) + (0..<100).map(Self.bad)
+        let outcome = try late.run(.content(Array(("proxies:\n" + lines.joined()).utf8)))
+        #expect(outcome.lines.map(\.name) == (0..<300).map { "g\($0)" })
+        #expect(outcome.lines.count + outcome.dropped.count == 400)
+        #expect(outcome.dropped.contains { $0.detail?.hasPrefix("not checked") == true })
+    }
+
+    @Test func onlyTheRulesTheEngineRefusesAreLeftOut() throws {
+        let document = #"""
+            {"dns": {"strategy": 4, "client_subnet": "9.9.9.0/24", "servers": [
+               {"type": "udp", "tag": "d", "server": "9.9.9.9", "detour": "A"}, {"type": "udp", "tag": "bad", "server": 5},
+               {"type": "https", "tag": "worse", "server": "9.9.9.10", "path": "/SECRET", "tls": {"enabled": true, "min_version": "9"}}],
+               "rules": [{"domain": "a.example", "server": "d"}, {"domain": "b.example", "query_type": "FOO", "server": "d"},
+                {"domain": "c.example", "server": "worse"}]},
+             "inbounds": [{"type": "tun", "tag": "t", "route_exclude_address": ["10.0.0.0/99"]}],
+             "outbounds": [{"type": "trojan", "tag": "A", "server": "node.example.net", "server_port": 443, "password": "pw",
+              "tls": {"enabled": true}}, {"type": "direct", "tag": "direct"}],
+             "route": {"rule_set": [{"type": "inline", "tag": "i", "rules": [{"port_range": ["5-x"]}]}],
+              "rules": [{"domain": "one.example", "outbound": "A"}, {"port": "x", "outbound": "direct"},
+               {"type": "logical", "mode": "or", "rules": [{"ip_cidr": ["z"]}, {"port": 9}], "outbound": "direct"},
+               {"rule_set": "i", "outbound": "direct"}, {"domain": "two.example", "outbound": "direct"}]}}
+            """#
+        let outcome = try run(document)
+        let rules = outcome.profile["route"]["rules"].listed.compactMap { $0["domain"].string }
+        #expect(rules == ["one.example", "two.example"])
+        let names = outcome.profile["dns"]["rules"].listed.filter { $0["server"].string != nil }
+        #expect(names.compactMap { $0["domain"].string } == ["a.example"])
+        #expect(outcome.profile["dns"]["client_subnet"] == "9.9.9.0/24")
+        let told = Set(outcome.changes.filter { $0.reason.contains("the engine refuses") }.map(\.place))
+        for place in [
+            "dns.strategy", "dns.servers[2]", "dns.rules[1]", "route.rules[1]", "route.rules[2]",
+            "route.rule_set[0]", "inbounds[0].route_exclude_address",
+        ] { #expect(told.contains(place), "\(place)") }
+        #expect(!outcome.report.text().contains("SECRET"))
     }
 
     @Test func aProvidersRulesTheEngineRefusesCostOnlyTheRules() throws {

@@ -1,5 +1,6 @@
 // The provider's own rules, rule-sets and resolvers: what stays, what goes, and what their names lead to.
 
+import ImportReport
 import JSON
 import Testing
 
@@ -38,6 +39,56 @@ import Testing
         #expect(shaped.changed("route.final"))
         #expect(shaped.outbound("via")?["detour"] == "HK")
         #expect(!shaped.domesticAddressesAreDirect)
+    }
+
+    @Test func resolversOverQUICNeedAnEngineThatHasIt() throws {
+        let document = try JSON.parse(
+            """
+            {\(outbounds), "dns": {"servers": [
+              {"type": "h3", "tag": "three", "server": "9.9.9.9", "path": "/q", "detour": "HK"},
+              {"type": "quic", "tag": "doq", "server": "9.9.9.10", "detour": "HK"}], "final": "doq",
+             "rules": [{"domain": "a", "server": "three"}, {"domain": "b", "server": "doq"}]}}
+            """, dialect: .lenient)
+        var asked = input(document)
+        let able = try ProfileShaper.shape(asked)
+        #expect(able.profile["dns"]["servers"].listed.compactMap { $0["type"].string }.suffix(2) == ["h3", "quic"])
+        #expect(able.profile["dns"]["final"] == "doq")
+        asked.hasQUIC = false
+        let unable = try ProfileShaper.shape(asked)
+        let kept = unable.profile["dns"]["servers"].listed.dropFirst(2)
+        #expect(
+            Array(kept) == [
+                ["type": "https", "tag": "three", "server": "9.9.9.9", "path": "/q", "detour": "HK"]
+            ])
+        #expect(unable.profile["dns"]["final"] == "dns-remote")
+        #expect(!unable.dnsRules.contains { $0["domain"] == "b" })
+        for place in ["dns.servers[0].type", "dns.servers[1]", "dns.rules[1]"] { #expect(unable.changed(place)) }
+    }
+
+    @Test func whatTheEngineRefusesIsLeftOutBySource() throws {
+        let document = try JSON.parse(
+            """
+            {\(outbounds), "inbounds": [{"type": "tun", "route_exclude_address": ["10.9.0.0/16"]}],
+             "dns": {"servers": [{"type": "local", "tag": "l"}, {"type": "udp", "tag": "u", "server": "9.9.9.9", "detour": "HK"}],
+              "rules": [{"process_name": "x", "server": "u"}, {"domain": "a", "server": "u"}]},
+             "route": {"rules": [{"process_name": "x", "outbound": "HK"}, {"domain": "a", "outbound": "HK"},
+              {"domain": "b", "outbound": "HK"}]}}
+            """, dialect: .lenient)
+        var asked = input(document)
+        let shaped = try ProfileShaper.shape(asked)
+        #expect(
+            shaped.origins.routeRules == [nil, nil, nil, nil, .excludedAddresses(0), .routeRule(1), .routeRule(2), nil])
+        #expect(shaped.origins.resolvers == [nil, nil, .resolver(1)])
+        #expect(shaped.origins.dnsRules == [nil, nil, .dnsRule(1), .dnsRule(1), nil, nil])
+        #expect(shaped.origins.dnsRules.count == shaped.dnsRules.count)
+        #expect(shaped.origins.routeRules.count == shaped.rules.count)
+        asked.refused = [.routeRule(1): "why", .resolver(1): "why", .excludedAddresses(0): "why"]
+        let less = try ProfileShaper.shape(asked)
+        #expect(less.providerRules.compactMap { $0["domain"].string } == ["b"])
+        #expect(less.profile["dns"]["servers"].listed.count == 2)
+        for place in ["route.rules[1]", "dns.servers[1]", "dns.rules[1]", "inbounds[0].route_exclude_address"] {
+            #expect(less.changes.contains { $0.place == place && $0.reason == "why" }, "\(place)")
+        }
     }
 
     @Test func theDefaultStaysWhatItMeant() throws {
