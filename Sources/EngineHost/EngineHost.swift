@@ -16,17 +16,23 @@ package struct EngineHostConfiguration: Sendable {
     package var engine: String
     /// The root of the state directories.
     package var stateRoot: String
+    /// What is needed only while the machine runs, on a file system in memory.
+    package var runDirectory: String
     /// The rule-sets that come with the product.
     package var ruleSets: String
 
-    package init(engine: String, stateRoot: String, ruleSets: String) {
+    package init(engine: String, stateRoot: String, runDirectory: String, ruleSets: String) {
         self.engine = engine
         self.stateRoot = stateRoot
+        self.runDirectory = runDirectory
         self.ruleSets = ruleSets
     }
 
-    /// The engine's working directory.
-    package var engineDirectory: String { stateRoot + "/engine" }
+    /// The engine's working directory, with its memory of selection and mode. In memory, for the engine waits for the disk
+    /// whenever a line is selected.
+    package var engineDirectory: String { runDirectory + "/engine" }
+    /// Where the engine's output is kept; out of the engine's reach.
+    package var logDirectory: String { stateRoot + "/engine" }
     /// A user's directory.
     package func userDirectory(_ user: UInt32) -> String { "\(stateRoot)/users/\(user)" }
 
@@ -35,7 +41,9 @@ package struct EngineHostConfiguration: Sendable {
         var launch = EngineLaunch(path: engine, directory: engineDirectory)
         launch.readable = [stateRoot + "/users", ruleSets]
         launch.makesSandbox = true
-        return launch.rules
+        var rules = launch.rules
+        rules.writable.append(logDirectory)
+        return rules
     }
 }
 
@@ -64,7 +72,7 @@ package final class EngineHost {
         channel = try HostChannel(socket)
         self.configuration = configuration
         self.user = user
-        log = EngineLog(directory: configuration.engineDirectory)
+        log = EngineLog(directory: configuration.logDirectory)
     }
 
     /// Serves the worker until it is gone; then ends the engine.

@@ -99,6 +99,8 @@ enum RootPhase {
         try state.subdirectory("engine", mode: 0o700).give(
             to: accounts.engine, group: accounts.engineGroup, mode: 0o700)
         let run = try Directory(makingAll: settings.runDirectory, mode: 0o755)
+        try run.subdirectory("engine", mode: 0o700).give(
+            to: accounts.engine, group: accounts.engineGroup, mode: 0o700)
         try run.subdirectory("worker", mode: 0o700).give(
             to: accounts.worker, group: accounts.workerGroup, mode: 0o700)
     }

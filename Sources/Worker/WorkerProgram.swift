@@ -80,7 +80,8 @@ enum EngineHostPhase {
             // After the change of user, for the kernel forgets it then.
             try ForkedChild.dieWithParent(parent)
             let configuration = EngineHostConfiguration(
-                engine: settings.engine, stateRoot: settings.stateRoot, ruleSets: settings.ruleSets)
+                engine: settings.engine, stateRoot: settings.stateRoot, runDirectory: settings.runDirectory,
+                ruleSets: settings.ruleSets)
             try Landlock.enter(configuration.rules)
             try DeniedCalls.refuse(DeniedCalls.engineHost)
             let host = try EngineHost(

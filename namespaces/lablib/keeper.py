@@ -131,6 +131,8 @@ def build(name, rp_filter, engine, rule_sets):
     base = plan.directory(name)
     for entry in ("bin", "log", "www", "tls", "state", "run", "rule-sets", "home"):
         os.makedirs(os.path.join(base, entry), mode=0o755)
+    # In memory, as /run is on an ordinary machine.
+    netns.run(["mount", "-t", "tmpfs", "-o", "mode=755", "run", os.path.join(base, "run")])
     with open(netns.hide_script(name), "w", encoding="ascii") as file:
         file.write(netns.HIDE)
     home = os.path.join(base, "home", str(plan.USER))

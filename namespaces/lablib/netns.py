@@ -142,6 +142,8 @@ def remove(name):
             os.rmdir(empty)
         except OSError:
             pass
+    subprocess.run(["umount", "--lazy", "--quiet", os.path.join(plan.directory(name), "run")], check=False,
+                   stderr=subprocess.DEVNULL)
     shutil.rmtree(plan.directory(name), ignore_errors=True)
 
 

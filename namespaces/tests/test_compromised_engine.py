@@ -37,8 +37,8 @@ def evil(lab):
 
 def order(product, text):
     """Connects with an engine that follows an order; returns what the controller said and what the engine wrote."""
-    folder = product.lab.path("state", "engine")
-    log = os.path.join(folder, "engine.log")
+    folder = product.lab.path("run", "engine")
+    log = product.lab.path("state", "engine", "engine.log")
     if os.path.exists(log):
         os.truncate(log, 0)
     with open(os.path.join(folder, "order"), "w", encoding="ascii") as file:

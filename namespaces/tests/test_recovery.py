@@ -262,7 +262,8 @@ def usage(product, lab):
         "rules": [len(lab.ip("client", family, "rule", "show")) for family in ("-4", "-6")],
         "routes": [len(lab.ip("client", family, "route", "show", "table", "all")) for family in ("-4", "-6")],
         "nft": lab.exec("client", "nft", "list", "ruleset").stdout,
-        "files": sorted(os.listdir(lab.path("run", "worker"))) + sorted(os.listdir(lab.path("state", "engine"))),
+        "files": [sorted(os.listdir(lab.path(*directory)))
+                  for directory in (("run", "worker"), ("run", "engine"), ("state", "engine"))],
     }
 
 
@@ -290,7 +291,7 @@ def test_namespaces_of_dead_engines_are_let_go(product, lab):
 
     product.connect(FIRST)
     engine = product.status()["engine"]["pid"]
-    with open(lab.path("state", "engine", "holder.pid"), encoding="ascii") as file:
+    with open(lab.path("run", "engine", "holder.pid"), encoding="ascii") as file:
         sandbox = str(os.stat(f"/proc/{int(file.read())}/ns/net").st_ino)
     assert sandbox in namespaces()
     kill_process(engine)
