@@ -130,6 +130,43 @@ func run(_ words: String..., language: Language = .english) -> (status: ExitCode
         }
     }
 
+    /// What the README tells people to type is understood, and the scripts and units it names are there.
+    @Test func theReadmeCanBeTyped() throws {
+        let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        let text = try #require(Surroundings.contents(of: root + "/README.md"))
+        // Between backquotes, or in an indented line.
+        let pieces =
+            text.split(separator: "`", omittingEmptySubsequences: false).enumerated().compactMap {
+                $0 % 2 == 1 ? $1 : nil
+            }
+            + text.split(separator: "\n").filter { $0.hasPrefix("    ") }
+        var verbs = 0
+        var scripts = 0
+        for piece in pieces.map({ $0.split(separator: "#")[0] }) {
+            for command in piece.split(separator: "&&").flatMap({ $0.split(separator: "，然后") }) {
+                let words = command.split(separator: " ").map(String.init)
+                if let start = words.firstIndex(of: "trocket-controller"), words.first != "man" {
+                    let typed = Array(words[(start + 1)...])
+                    // `select` alone stands for what the sentence says of it.
+                    if typed != ["select"] { _ = try Program.table.parse(typed) }
+                    verbs += 1
+                }
+                for word in words where word.hasPrefix("./scripts/") || word.hasPrefix("scripts/") {
+                    #expect(Surroundings.exists(root + "/" + word.drop { "./".contains($0) }), "\(word)")
+                    scripts += 1
+                }
+                for word in words
+                where word.hasPrefix("trocket-") && !["trocket-controller", "trocket-engine"].contains(word) {
+                    let unit = word.split(separator: "@")[0]
+                    let folder = word.hasSuffix(".timer") ? "systemd-user/" : "systemd/"
+                    let name = word.contains("@") ? unit + "@.service" : word.contains(".") ? unit : unit + ".service"
+                    #expect(Surroundings.exists(root + "/scripts/packaging/" + folder + name), "\(word)")
+                }
+            }
+        }
+        #expect(verbs > 30 && scripts > 8)
+    }
+
     @Test func bashLooksPastTheValuesOfOptions() throws {
         let script = run("completion", "bash").output
         #expect(script.contains("case $last in --agent|--close|"))
