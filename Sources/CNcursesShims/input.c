@@ -1,7 +1,9 @@
 // Keys, mouse and pastes.
 #include "CNcursesShims.h"
 
+#include <langinfo.h>
 #include <ncurses.h>
+#include <string.h>
 
 enum { PASTE_BEGIN = KEY_MAX + 1, PASTE_END };
 
@@ -53,9 +55,37 @@ static void mouse(struct cs_event *out) {
     }
 }
 
+// The rest of a UTF-8 sequence (RFC 3629, 3), taken byte by byte; what is none becomes U+FFFD.
+static wint_t utf8(int first) {
+    int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
+    wint_t scalar = (wint_t)first & (0x3fu >> more);
+    while (more-- > 0) {
+        int next = getch();
+        if (next < 0x80 || next > 0xbf) {
+            if (next != ERR) ungetch(next);
+            return 0xfffd;
+        }
+        scalar = scalar << 6 | ((wint_t)next & 0x3f);
+    }
+    return scalar;
+}
+
+// As get_wch, where the locale knows ASCII only: it would lose what follows a byte beyond. Terminals send UTF-8 all the same,
+// as after SSH to a machine that has no locale set.
+static int next_of_bytes(wint_t *value) {
+    int byte = getch();
+    if (byte == ERR) return ERR;
+    if (byte >= KEY_MIN) {
+        *value = (wint_t)byte;
+        return KEY_CODE_YES;
+    }
+    *value = byte < 0x80 ? (wint_t)byte : byte < 0xc2 || byte > 0xf4 ? 0xfffd : utf8(byte);
+    return OK;
+}
+
 void cs_next(struct cs_event *out) {
     wint_t value = 0;
-    int result = get_wch(&value);
+    int result = strcmp(nl_langinfo(CODESET), "ANSI_X3.4-1968") == 0 ? next_of_bytes(&value) : get_wch(&value);
     out->kind = CS_NONE;
     out->value = 0;
     out->row = out->column = -1;

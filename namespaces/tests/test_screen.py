@@ -339,6 +339,21 @@ def test_without_colour_and_without_utf8(product):
     shown.close()
 
 
+def test_utf8_is_understood_where_the_locale_is_ascii(product):
+    """As after SSH to a machine without a locale: nothing of a paste is lost, and names are found."""
+    shown = Terminal(product.lab, product.controller_command(), environment={"LANG": "C", "LC_ALL": "C"})
+    shown.see("Disconnected")
+    shown.keys("/")
+    shown.type("日本")
+    shown.see("/ ????")
+    shown.miss("SG ")
+    shown.see("2 JP")
+    shown.keys("Escape", "i")
+    shown.paste("vmess://香港#é🇭🇰 end")
+    shown.see("vmess://*", "17 characters")
+    shown.close()
+
+
 def test_linux_console_has_letters_for_flags(product):
     shown = Terminal(product.lab, product.controller_command(), term="linux")
     assert "🇭🇰" not in shown.see("Disconnected", "HK")
