@@ -98,8 +98,14 @@ package final class WorkerClient {
     private func send(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
-            guard let sent = try UnixSocket.send(socket.number, Array(rest)) else { continue }
-            rest = rest.dropFirst(sent)
+            do {
+                guard let sent = try UnixSocket.send(socket.number, Array(rest)) else { continue }
+                rest = rest.dropFirst(sent)
+            } catch {
+                // A worker that has hung up may have said why before: what is there to read tells.
+                guard error.errno == .brokenPipe else { throw error }
+                return
+            }
         }
     }
 
@@ -118,7 +124,11 @@ package final class WorkerClient {
                 try onIdle()
                 continue
             }
-            guard let message = try UnixSocket.receive(socket.number) else { continue }
+            let received: ReceivedMessage?
+            do { received = try UnixSocket.receive(socket.number) } catch {
+                throw error.errno == .connectionReset ? Failure.workerGone : error
+            }
+            guard let message = received else { continue }
             descriptors += message.descriptors
             guard !message.bytes.isEmpty else { throw Failure.workerGone }
             lines += try reader.append(message.bytes)

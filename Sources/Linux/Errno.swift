@@ -37,6 +37,8 @@ package struct Errno: Error, Hashable, Sendable, RawRepresentable, CustomStringC
     package static let symbolicLink = Errno(rawValue: ELOOP)
     /// Address already in use.
     package static let addressInUse = Errno(rawValue: EADDRINUSE)
+    /// Connection reset by peer.
+    package static let connectionReset = Errno(rawValue: ECONNRESET)
     /// Connection refused.
     package static let connectionRefused = Errno(rawValue: ECONNREFUSED)
     /// File too large.

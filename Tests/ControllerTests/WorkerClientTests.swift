@@ -79,6 +79,12 @@ final class FakeWorker {
         #expect(stages == [.engine, .link])
     }
 
+    @Test func aWorkerThatHasHungUpIsSaidToBeGone() throws {
+        let client = try client(try FakeWorker([]))
+        _ = wait(for: [(client.descriptor, .readable)], milliseconds: 5_000)
+        #expect { try client.status() } throws: { ($0 as? Controller.Failure)?.code == "worker-gone" }
+    }
+
     @Test func passesTheWorkersFailureOn() throws {
         let worker = try FakeWorker([
             [#"{"id":1,"error":{"code":"no-tun","message":"Cannot open /dev/net/tun.","remedy":"Run modprobe tun."}}"#]
