@@ -1,43 +1,50 @@
-// Connections that go around the tunnel because they were opened before it, or that died with an uplink.
+// Connections that can only hang: through a tunnel that is going, from an address that has gone, or of another day.
 
 internal import Addressing
-package import Netlink
+internal import Logging
+internal import Netlink
 internal import NetworkPlan
 
 extension HostNetwork {
-    /// Connections of this host's programs that were opened before the tunnel and still go around it: not the engine's, not
-    /// local or on-link ones, not those that came in from outside.
-    /// - Throws: `NetlinkError`.
-    package func connectionsAroundTunnel() throws -> [TCPConnection] {
-        guard let request else { return [] }
-        let all = try ConnectionSocket().connections()
-        let served = Set(all.filter(\.isListening).map(\.localPort))
-        let near = Reserved.privateIPv4 + Reserved.privateIPv6 + request.onLink + request.domestic + Self.loopback
+    /// Connections of this host's programs through the tunnel that is up: those that speak from its address.
+    func connectionsThroughTunnel() throws -> [TCPConnection] {
+        guard let request, installed.link != nil else { return [] }
         let own = [request.addresses.ipv4, request.addresses.ipv6]
-        return all.filter { connection in
-            !connection.isListening && connection.user != request.engine && !served.contains(connection.localPort)
-                && !own.contains { $0.contains(connection.local) } && !near.contains { $0.contains(connection.remote) }
+        return try ConnectionSocket().connections().filter { connection in
+            !connection.isListening && own.contains { $0.contains(connection.local) }
         }
     }
 
-    /// The engine's connections whose own address the host no longer has: they can only time out.
-    /// - Throws: `NetlinkError`.
-    package func deadEngineConnections() throws -> [TCPConnection] {
+    /// The engine's connections with others, not those with this host's programs.
+    func engineConnections() throws -> [TCPConnection] {
         guard let request else { return [] }
-        let present = Set(try socket.addresses().map(\.address))
-        return try ConnectionSocket().connections().filter {
-            !$0.isListening && $0.user == request.engine && !present.contains($0.local)
+        return try ConnectionSocket().connections().filter { connection in
+            !connection.isListening && connection.user == request.engine
+                && !Self.loopback.contains { $0.contains(connection.remote) }
         }
     }
 
-    /// Resets connections, so that their programs learn at once and open new ones.
-    /// - Returns: how many were reset.
-    /// - Throws: `NetlinkError`; `notSupported` on a kernel that cannot.
-    @discardableResult
-    package func reset(_ connections: [TCPConnection]) throws -> Int {
-        let socket = try ConnectionSocket()
-        return try connections.filter { connection throws(NetlinkError) in try socket.reset(connection) == .removed }
-            .count
+    /// The engine's connections whose own address the host no longer has.
+    func deadEngineConnections() throws -> [TCPConnection] {
+        let present = try currentAddresses()
+        return try engineConnections().filter { !present.contains($0.local) }
+    }
+
+    /// The addresses of the host.
+    func currentAddresses() throws -> Set<IPAddress> { Set(try socket.addresses().map(\.address)) }
+
+    /// Resets connections, so that their programs learn at once and open new ones. A kernel that cannot is no failure: they
+    /// time out then.
+    func reset(_ which: String, _ find: () throws -> [TCPConnection]) {
+        do {
+            let connections = try find()
+            guard !connections.isEmpty else { return }
+            let socket = try ConnectionSocket()
+            for connection in connections { try socket.reset(connection) }
+            log(.notice, "reset connections " + which, ["count": "\(connections.count)"])
+        } catch {
+            log(.warning, "cannot reset connections " + which, ["error": "\(error)"])
+        }
     }
 
     private static let loopback = [Prefix("127.0.0.0/8"), Prefix("::1")].compactMap { $0 }

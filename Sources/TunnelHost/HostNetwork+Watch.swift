@@ -39,6 +39,10 @@ extension HostNetwork {
         /// Answers in a row that could not put things right.
         var failures = 0
         var uplinks: Set<Uplink>
+        /// The addresses of the host.
+        var addresses: Set<IPAddress> = []
+        /// Since when there has been no way out.
+        var cutOff: Moment?
     }
 
     /// The least time between two answers, in milliseconds.
@@ -59,6 +63,7 @@ extension HostNetwork {
         // The first changes to come are those of a tunnel on its way up, which is read back at the end: no hurry.
         watch = Watch(
             loop: loop, tokens: tokens, handler: handler, answered: .now, uplinks: (try? currentUplinks()) ?? [])
+        resetDeadConnections()
     }
 
     /// Ends the watch.
@@ -84,6 +89,7 @@ extension HostNetwork {
         watch?.pending = nil
         watch?.answered = Moment.now
         watch?.uplinks = report.uplinks
+        resetDeadConnections()
         tryAgain(after: report)
         let isNews =
             !report.repair.drifts.isEmpty || report.onLinkChanged || report.uplinkChanged || report.failure != nil
@@ -117,6 +123,28 @@ extension HostNetwork {
             report.failure = error
         }
         return report
+    }
+
+    /// Without a way out for so long, in milliseconds, servers and routers on the way have forgotten a connection.
+    private static let forgottenAfter = 30_000
+
+    /// Resets what can only time out, so that it is made anew at once: connections of the engine whose address has gone, and
+    /// all of them after a long time without a way out, such as a suspend.
+    private func resetDeadConnections() {
+        guard let before = watch else { return }
+        if before.uplinks.isEmpty {
+            watch?.cutOff = before.cutOff ?? clock()
+        } else if let since = before.cutOff {
+            watch?.cutOff = nil
+            if clock().milliseconds(since: since) >= Self.forgottenAfter {
+                reset("of the engine from before the network was gone", engineConnections)
+            }
+        }
+        guard let present = try? currentAddresses() else { return }
+        watch?.addresses = present
+        if !before.addresses.isSubset(of: present) {
+            reset("of the engine whose address is gone", deadEngineConnections)
+        }
     }
 
     /// Brings the plan in line with the networks the host is on now.

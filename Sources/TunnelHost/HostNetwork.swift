@@ -30,6 +30,8 @@ package final class HostNetwork {
     /// The guard as nft listed it right after it was made.
     var guardListing: String?
     var watch: Watch?
+    /// The clock; the tests have one of their own.
+    var clock: () -> Moment = { .now }
     let dnsBackend: any DNSBackend
     /// True from the moment the resolver may have been told something.
     var dnsIsSet = false
@@ -95,6 +97,8 @@ package final class HostNetwork {
         let target =
             keepingGuard ? HostPlan(link: nil, routes: [], rules: [], guardTable: installed.guardTable) : .empty
         var failure: (any Error)?
+        // An engine that ends closes them, but over a link that is gone by then.
+        reset("through the tunnel", connectionsThroughTunnel)
         releaseDNS()
         for step in PlanDiff.steps(from: installed, to: target) {
             do {
