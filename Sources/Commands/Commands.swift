@@ -10,6 +10,8 @@ package enum CommandProtocol {
     package static let frameLimit = 65_536
     /// Connections the worker serves at one time.
     package static let clientLimit = 64
+    /// Calls of one connection, and calls to connect of all of them, that may wait for their answer at one time.
+    package static let waitingLimit = 16
     /// The socket's name in that directory.
     package static let socketName = "command.sock"
     /// The socket's path unless told otherwise.

@@ -84,7 +84,8 @@ extension EngineHost {
     func diagnosis(_ engine: RunningEngine, code: Int32) -> Failure {
         if let failure = engine.failure { return failure }
         if engine.namespaces == nil, let forbidden = namespacesForbidden() { return forbidden }
-        let how = code > 128 ? "was killed by signal \(code - 128)" : "ended with status \(code)"
+        // Beyond the numbers of signals it is a status of its own: 255 when a child of the engine was killed.
+        let how = (129...192).contains(code) ? "was killed by signal \(code - 128)" : "ended with status \(code)"
         let lines = log.lines == 1 ? "1 line" : "\(log.lines) lines"
         return Failure(
             .engineExited,

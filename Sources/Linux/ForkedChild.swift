@@ -67,8 +67,13 @@ package enum ThisProcess {
     /// Gives back memory that was needed for a moment only: code that ran once, and freed allocations.
     package static func releaseMemory() { cl_release_memory() }
 
-    /// Leaves the session and process group of whoever started us. Corresponds to setsid(2).
-    package static func beginSession() { _ = cl_setsid() }
+    /// Leaves the parent's process group, but not its session. Corresponds to setpgid(2). So a group that is stopped when its
+    /// parent ends gets SIGHUP and SIGCONT from the kernel (setpgid(2) on orphaned groups), whoever stopped it; the
+    /// parent-death signal would not do, for the kernel asks the dying parent's user for leave to send it.
+    package static func beginGroup() { _ = setpgid(0, 0) }
+
+    /// Lets a process of this session go on that was stopped, whatever its user (kill(2) on SIGCONT).
+    package static func wake(_ pid: Int32) { _ = Glibc.kill(pid, SIGCONT) }
 
     /// The name in process lists, at most 15 bytes.
     package static func setName(_ name: String) { _ = cl_set_name(name) }

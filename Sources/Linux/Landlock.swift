@@ -17,8 +17,10 @@ package struct LandlockRules: Sendable {
     package var bindablePorts: [UInt16]?
     /// Whether outgoing TCP connections are refused.
     package var refusesConnections = false
-    /// Whether signals and abstract sockets are confined to the process and what it starts (ABI 6).
-    package var isScoped = true
+    /// Whether signals are confined to the process and what it starts (ABI 6).
+    package var confinesSignals = true
+    /// Whether abstract sockets are confined to the process and what it starts (ABI 6).
+    package var confinesAbstractSockets = true
 
     package init() {}
 }
@@ -34,6 +36,8 @@ package enum Landlock {
     private static let deviceControl: UInt64 = 1 << 15
     private static let bind: UInt64 = 1 << 0
     private static let connect: UInt64 = 1 << 1
+    private static let abstractSockets: UInt64 = 1 << 0
+    private static let signals: UInt64 = 1 << 1
 
     /// The version this kernel speaks; 0 without Landlock.
     package static var version: Int { max(0, Int(cl_landlock_abi())) }
@@ -54,7 +58,9 @@ package enum Landlock {
         var net: UInt64 = 0
         if version >= 4, rules.bindablePorts != nil { net |= bind }
         if version >= 4, rules.refusesConnections { net |= connect }
-        let scopes: UInt64 = version >= 6 && rules.isScoped ? 0b11 : 0
+        var scopes: UInt64 = 0
+        if version >= 6, rules.confinesAbstractSockets { scopes |= abstractSockets }
+        if version >= 6, rules.confinesSignals { scopes |= signals }
         let ruleset = Descriptor(
             owning: try check(cl_landlock_create(all, net, scopes), "making a Landlock ruleset"))
 

@@ -5,7 +5,9 @@ extension Messages {
     package static let notCovered: [String: Text] = [
         "forwarded-traffic": Text(
             "不经隧道：容器与虚拟机转发的流量", "not covered: forwarded traffic of containers and virtual machines goes as before"),
-        "earlier-connections": Text("不经隧道：连接之前已打开的连接", "not covered: connections opened before go on as they were"),
+        "earlier-connections": Text(
+            "不经隧道：连接之前已打开的连接（不会转入隧道，请重新打开）",
+            "not covered: connections opened before are not carried over; open them anew"),
         "bound-sockets": Text(
             "不经隧道：绑定到网卡的程序（内核没有 nftables）", "not covered: sockets bound to the uplink (no nftables in this kernel)"),
     ]

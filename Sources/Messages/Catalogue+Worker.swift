@@ -127,8 +127,8 @@ extension Messages {
         "worker-died": (
             Text("系统服务曾意外退出，断网保护仍在生效。", "The service died with the kill switch on; it still blocks."),
             Text(
-                "请重新连接，或运行 trocket-controller disconnect 恢复网络。",
-                "Connect again, or run trocket-controller disconnect to lift it.")
+                "系统服务会自动重新连接；如要恢复网络，请运行 trocket-controller disconnect。",
+                "It connects again by itself; trocket-controller disconnect lifts the block.")
         ),
         "state-directory": (
             Text("系统服务的目录无法使用。", "A directory of the service cannot be used."), workerLogRemedy

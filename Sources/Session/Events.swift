@@ -14,6 +14,9 @@ package enum SessionEvent: Hashable, Sendable {
     case disconnect
     /// The worker is to end.
     case stop
+    /// A worker that came after one that died takes up its tunnel.
+    /// - attempt: how often that happened lately, this time included.
+    case resume(attempt: Int)
 
     // MARK: From the engine host
 

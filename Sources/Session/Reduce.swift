@@ -10,6 +10,7 @@ extension Session {
         case .confirm: return confirm()
         case .disconnect: return takeDown(nil)
         case .stop: return stop()
+        case .resume(let attempt): return resume(attempt)
         case .engineUnchanged: return engineUnchanged()
         case .engineStarted: return engineStarted()
         case .namespaceReady: return advance(.namespace)
@@ -65,8 +66,7 @@ extension Session {
     private mutating func confirm() -> [SessionEffect] {
         guard awaitsConfirmation else { return [] }
         awaitsConfirmation = false
-        intent?.confirmSeconds = nil
-        return [.cancelConfirm]
+        return [.cancelConfirm] + (intent.map { [.remember($0)] } ?? [])
     }
 
     /// Takes the tunnel down, and repairs when there is none.
@@ -96,6 +96,17 @@ extension Session {
         stopping = true
         if case .disconnected = phase { return [.exit] }
         return takeDown(nil, keepingGuard: intent?.killSwitch == true)
+    }
+
+    /// Takes up the tunnel of a worker that died: the host stays blocked until it is up, or for good when workers keep dying.
+    /// A connection that nobody had confirmed is undone in time, whether it comes up or not.
+    private mutating func resume(_ attempt: Int) -> [SessionEffect] {
+        guard case .blocked(let reason) = phase, let intent else { return [] }
+        var effects = startConfirming(intent)
+        guard attempt <= Self.failureLimit else { return effects }
+        phase = .reconnecting(.waiting, reason)
+        effects.append(.scheduleRestart(milliseconds: Self.backOff(afterFailures: attempt)))
+        return effects
     }
 
     // MARK: From the engine host
@@ -157,10 +168,15 @@ extension Session {
 
     /// The tunnel is up: answers, and starts the time for a confirmation.
     private mutating func settle() -> [SessionEffect] {
-        guard let seconds = intent?.confirmSeconds else { return [.answerConnect(nil)] }
+        (intent.map { startConfirming($0) } ?? []) + [.answerConnect(nil)]
+    }
+
+    /// Starts the time for a confirmation, once.
+    private mutating func startConfirming(_ wanted: Intent) -> [SessionEffect] {
+        guard let seconds = wanted.confirmSeconds else { return [] }
         intent?.confirmSeconds = nil
         awaitsConfirmation = true
-        return [.cancelConfirm, .scheduleConfirm(seconds: seconds), .answerConnect(nil)]
+        return [.cancelConfirm, .scheduleConfirm(seconds: seconds)]
     }
 
     private mutating func engineGone() -> [SessionEffect] {
@@ -206,7 +222,6 @@ extension Session {
             failures = upMilliseconds >= Self.healthyAfter ? 1 : failures + 1
             guard failures < Self.failureLimit else { return block(failure) }
             phase = .reconnecting(.waiting, failure)
-            policy = .full
             let restart = SessionEffect.scheduleRestart(milliseconds: Self.backOff(afterFailures: failures))
             return (engineRuns ? [.stopEngine] : []) + [restart]
         }

@@ -33,6 +33,7 @@ final class Desk {
     /// Takes one request in.
     func take(_ request: Request, from client: Client) {
         let user = client.peer.user
+        guard client.waiting < CommandProtocol.waitingLimit else { return refuse(request, client, Self.tooManyCalls) }
         switch request.call {
         case .hello: reply(request, client, hello(user).json)
         case .connect(let options): connect(options, request, client)
@@ -67,6 +68,8 @@ final class Desk {
     private static let nothingToConfirm = Failure(
         .nothingToConfirm, "The connection does not wait for a confirmation; it stays.", remedy: nil)
     private static let notConnected = Failure(.notConnected, "There is no connection to confirm.", remedy: nil)
+    private static let tooManyCalls = Failure(
+        .busy, "Too many calls wait for their answer already.", remedy: "Wait for the answers, then ask again.")
     private static let busy = Failure(
         .busy, "The tunnel is being taken down just now.", remedy: "Try again in a moment.")
 
@@ -87,6 +90,9 @@ final class Desk {
         let user = client.peer.user
         if let owner = tunnel.session.intent?.owner, owner != user { return refuse(request, client, Self.notOwner) }
         if tunnel.session.phase.state == .disconnecting { return refuse(request, client, Self.busy) }
+        guard tunnel.connectWaiters.count < CommandProtocol.waitingLimit else {
+            return refuse(request, client, Self.tooManyCalls)
+        }
         let intent = Intent(
             owner: user, killSwitch: options.killSwitch ?? tunnel.memory.killSwitch(of: user),
             confirmSeconds: options.confirmSeconds)
@@ -177,14 +183,13 @@ final class Desk {
             // It names every host that was visited.
             guard user == 0 || user == tunnel.memory.lastOwner else { return refuse(request, client, Self.notOwner) }
             client.waiting += 1
-            tunnel.logWaiters.append { [unowned self] outcome in
+            tunnel.openEngineLog { [unowned self] outcome in
                 client.waiting -= 1
                 switch outcome {
                 case .success(let number): answer(request, client, descriptor: number)
                 case .failure(let failure): refuse(request, client, failure)
                 }
             }
-            if !tunnel.channel.send(HostCall.log.json) { tunnel.engineHostGone() }
         }
     }
 
@@ -207,7 +212,7 @@ extension Tunnel {
         if let known = freshListing { return answer(known) }
         guard session.phase == .connected else { return answer(listing(with: [])) }
         listingWaiters.append { [unowned self] sandbox in answer(listing(with: sandbox)) }
-        if listingWaiters.count == 1, !channel.send(HostCall.listing.json) { engineHostGone() }
+        if listingWaiters.count == 1 { ask(.listing) }
     }
 
     private var freshListing: NetworkListing? {

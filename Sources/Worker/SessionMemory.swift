@@ -19,6 +19,10 @@ final class SessionMemory {
     private(set) var wanted: Intent?
     /// The kill switch as each user left it.
     private var killSwitches: [UInt32: Bool] = [:]
+    /// When workers took up the wanted tunnel of one that had died, in nanoseconds since boot.
+    private var resumptions: [UInt64] = []
+    /// Resumptions count together within so long a time, in milliseconds.
+    private static let lately = 300_000
     /// The user the last tunnel belonged to, who may read the engine's log.
     private(set) var lastOwner: UInt32?
 
@@ -47,7 +51,9 @@ final class SessionMemory {
             let user = document["wanted"]["owner"].int.flatMap(UInt32.init(exactly:)),
             let killSwitch = document["wanted"]["killSwitch"].bool
         else { return }
-        wanted = Intent(owner: user, killSwitch: killSwitch)
+        let seconds = document["wanted"]["confirmSeconds"].int.flatMap { $0 > 0 ? $0 : nil }
+        wanted = Intent(owner: user, killSwitch: killSwitch, confirmSeconds: seconds)
+        resumptions = document["resumptions"].listed.compactMap { $0.int.flatMap(UInt64.init(exactly:)) }
     }
 
     /// The kill switch as a user left it; off for one never seen.
@@ -58,13 +64,25 @@ final class SessionMemory {
         wanted = intent
         lastOwner = intent.owner
         killSwitches[intent.owner] = intent.killSwitch
+        resumptions = []
         save()
+    }
+
+    /// Writes down that the wanted tunnel of a worker that died is taken up.
+    /// - Returns: how often that happened lately, this time included.
+    func noteResumption() -> Int {
+        let now = Moment.now
+        resumptions.removeAll { now.milliseconds(since: Moment(nanoseconds: $0)) > Self.lately }
+        resumptions.append(now.nanoseconds)
+        save()
+        return resumptions.count
     }
 
     /// No tunnel is wanted any more.
     func forget() {
         guard wanted != nil else { return }
         wanted = nil
+        resumptions = []
         save()
     }
 
@@ -73,7 +91,13 @@ final class SessionMemory {
         for (user, on) in killSwitches.sorted(by: { $0.key < $1.key }) { switches[String(user)] = .bool(on) }
         let document: JSON = [
             "version": .int(Self.version), "boot": .string(boot), "lastOwner": .optional(lastOwner),
-            "wanted": wanted.map { ["owner": .int($0.owner), "killSwitch": .bool($0.killSwitch)] } ?? .null,
+            "wanted": wanted.map {
+                [
+                    "owner": .int($0.owner), "killSwitch": .bool($0.killSwitch),
+                    "confirmSeconds": .optional($0.confirmSeconds),
+                ]
+            } ?? .null,
+            "resumptions": .array(resumptions.map { .int($0) }),
             "killSwitches": .object(switches),
         ]
         do { try directory.replace(Self.name, with: document.encoded(), mode: 0o600) } catch {

@@ -55,11 +55,18 @@ extension Tunnel {
         case .log(let failure):
             guard !logWaiters.isEmpty else { return }
             let waiter = logWaiters.removeFirst()
+            if !logWaiters.isEmpty { ask(.log) }
             if let owned { waiter(.success(owned.number)) } else { waiter(.failure(failure ?? Self.noLog)) }
         default:
             // Late news of an engine that is not the current one.
             log(.debug, "late news from the engine host")
         }
+    }
+
+    /// Asks for a descriptor of the engine's log; one question at a time, so that many who ask do not fill the channel.
+    func openEngineLog(_ answer: @escaping (Result<Int32, Failure>) -> Void) {
+        logWaiters.append(answer)
+        if logWaiters.count == 1 { ask(.log) }
     }
 
     /// The engine host has proven it; the worker looks for itself before it changes a network by this descriptor.

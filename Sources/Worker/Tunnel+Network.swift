@@ -23,7 +23,7 @@ extension Tunnel {
             let start = EngineStart(
                 generation: generation, owner: intent.owner, addresses: survey.addresses,
                 redirects: survey.firewall.isAvailable, hasIPv6: survey.hasIPv6)
-            if !channel.send(HostCall.start(start).json) { engineHostGone() }
+            ask(.start(start))
         } catch {
             handle(.engineFailed(failure(error), upMilliseconds: upMilliseconds))
         }
@@ -77,7 +77,7 @@ extension Tunnel {
             let repair = try network.repair()
             isVerified = true
             if network.dnsProtection != .resolved { try network.protectDNS() }
-            if repair.needsWiring { channel.send(HostCall.wire(generation: generation).json) }
+            if repair.needsWiring { ask(.wire(generation: generation)) }
             handle(.planApplied)
         } catch {
             handle(.stepFailed(failure(error)))
@@ -105,7 +105,7 @@ extension Tunnel {
         } else if session.phase == .connected {
             isVerified = true
         }
-        if report.repair.needsWiring { channel.send(HostCall.wire(generation: generation).json) }
+        if report.repair.needsWiring { ask(.wire(generation: generation)) }
         if report.uplinkChanged { log(.notice, "the way out of this machine changed") }
         onChange()
     }

@@ -20,7 +20,10 @@ final class Tunnel {
 
     let loop: EventLoop
     let network: HostNetwork
+    /// Asked through `ask`.
     let channel: HostChannel
+    /// The engine host's pid: this process's child, which is not reaped, so nobody else can have it.
+    private let engineHost: Int32
     let memory: SessionMemory
     let accounts: WorkerAccounts
     let log: Log
@@ -54,19 +57,20 @@ final class Tunnel {
     var logWaiters: [(Result<Int32, Failure>) -> Void] = []
 
     init(
-        loop: EventLoop, network: HostNetwork, channel: HostChannel, memory: SessionMemory, accounts: WorkerAccounts,
-        log: Log
+        loop: EventLoop, network: HostNetwork, channel: HostChannel, engineHost: Int32, memory: SessionMemory,
+        accounts: WorkerAccounts, log: Log
     ) {
         self.loop = loop
         self.network = network
         self.channel = channel
+        self.engineHost = engineHost
         self.memory = memory
         self.accounts = accounts
         self.log = log
         session = Session()
     }
 
-    /// Cleans up after an earlier worker, and blocks again what it left blocked.
+    /// Cleans up after an earlier worker; behind a kill switch it left closed, its tunnel is taken up again.
     /// - Throws: `HostConflict.workerRunning` when it is alive.
     func begin() throws {
         if try findClosedKillSwitch() {
@@ -77,6 +81,7 @@ final class Tunnel {
             memory.forget()
         }
         channelWatch = try loop.watch(channel.descriptor) { [unowned self] _ in hearEngineHost() }
+        if memory.wanted != nil { handle(.resume(attempt: memory.noteResumption())) }
     }
 
     /// Removes what is left but for a closed kill switch; true when there is one.
@@ -96,7 +101,13 @@ final class Tunnel {
 
     private static let workerDied = Failure(
         .workerDied, "The worker ended while the kill switch was on; nothing leaves this machine but local traffic.",
-        remedy: "Connect again, or disconnect to open the network.")
+        remedy: "The connection is taken up again unless that has failed too often; disconnect opens the network.")
+
+    /// Asks the engine host for something. One that was stopped is woken: what it is asked for must happen.
+    func ask(_ call: HostCall) {
+        guard channel.send(call.json) else { return engineHostGone() }
+        ThisProcess.wake(engineHost)
+    }
 
     /// Stops listening to an engine host that has ended.
     /// - Returns: false when that was known already.
@@ -108,11 +119,12 @@ final class Tunnel {
     }
 
     /// The engine host ends an engine within 3 s; one that says nothing for so long, in milliseconds, is counted as gone. It
-    /// and the engine end with the worker at the latest.
+    /// and the engine end with the worker at the latest, stopped or not.
     private static let stopDeadline = 6_000
 
     private func stopEngine() {
-        guard channel.send(HostCall.stop.json) else { return engineHostGone() }
+        ask(.stop)
+        guard channelWatch != nil else { return }
         engineStopAnswered()
         stopTimer = loop.after(milliseconds: Self.stopDeadline) { [unowned self] in
             stopTimer = nil
@@ -171,8 +183,7 @@ final class Tunnel {
         case .startEngine: startEngine()
         case .stopEngine: stopEngine()
         case .makeLink: makeLink()
-        case .wireSandbox:
-            if !channel.send(HostCall.wire(generation: generation).json) { engineHostGone() }
+        case .wireSandbox: ask(.wire(generation: generation))
         case .applyPlan: applyPlan()
         case .undo(let keepingGuard): undo(keepingGuard: keepingGuard)
         case .remember(let intent): memory.remember(intent)

@@ -75,7 +75,7 @@ enum EngineHostPhase {
         do {
             ThisProcess.setName("trocket-engines")
             try Inheritance.closeAll(but: socket)
-            ThisProcess.beginSession()
+            ThisProcess.beginGroup()
             try Privileges.drop(to: accounts.engine, group: accounts.engineGroup, keeping: [])
             // After the change of user, for the kernel forgets it then.
             try ForkedChild.dieWithParent(parent)
@@ -114,8 +114,8 @@ enum WorkerPhase {
         let memory = SessionMemory(in: try Directory(directory), owner: accounts.worker, log: log)
         let loop = try EventLoop()
         let tunnel = Tunnel(
-            loop: loop, network: network, channel: try HostChannel(channel), memory: memory, accounts: accounts,
-            log: log)
+            loop: loop, network: network, channel: try HostChannel(channel), engineHost: engineHost, memory: memory,
+            accounts: accounts, log: log)
         let folder = try Directory(directory)
         try confine(directory)
         try tunnel.begin()
@@ -146,6 +146,8 @@ enum WorkerPhase {
         rules.files = ["/proc/sys/net/ipv6/conf"]
         rules.bindablePorts = []
         rules.refusesConnections = true
+        // The engine host, which is not below it, is woken when it was stopped. No user but its own lets it do more.
+        rules.confinesSignals = false
         try Landlock.enter(rules)
         try DeniedCalls.refuse(DeniedCalls.worker)
     }

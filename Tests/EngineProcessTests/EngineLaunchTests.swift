@@ -47,7 +47,7 @@ import Testing
         #expect(rules.files.contains("/dev/net/tun"))
         #expect(rules.bindablePorts == [0, 9090])
         #expect(!(rules.readable + rules.executable).contains { "/var/lib/trocket/users/1000".hasPrefix($0) })
-        #expect(rules.isScoped)
+        #expect(rules.confinesSignals && rules.confinesAbstractSockets)
     }
 
     @Test func nothingThatConcernsOthersIsAllowed() {

@@ -6,6 +6,7 @@
     peers.py PATH giant          a frame without an end
     peers.py PATH fuzz N SEED    N broken frames, a connection each or many on one
     peers.py PATH descriptors N  N frames with descriptors attached
+    peers.py PATH flood CALL N M N connections which ask M times and never read an answer
     peers.py PATH ask CALL       one honest call; prints the answer
 
 All but `ask` and `fuzz` write "ready" and hold what they have until they are killed.
@@ -153,6 +154,19 @@ def descriptors(count):
     ready()
 
 
+def flood(call, count, times):
+    held = [connect() for _ in range(count)]
+    request = {"v": 1, "id": 1, "call": call}
+    if call == "logs":
+        request["source"] = "engine"
+    for made in held:
+        try:
+            made.sendall((json.dumps(request).encode() + b"\n") * times)
+        except OSError:
+            pass
+    ready()
+
+
 def ask(call):
     made = connect()
     try:
@@ -163,5 +177,6 @@ def ask(call):
 
 
 resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
-{"crowd": crowd, "deaf": deaf, "partial": partial, "giant": giant, "fuzz": fuzz, "descriptors": descriptors, "ask": ask}[sys.argv[2]](
+{"crowd": crowd, "deaf": deaf, "partial": partial, "giant": giant, "fuzz": fuzz, "descriptors": descriptors, "flood": flood,
+ "ask": ask}[sys.argv[2]](
     *[int(argument) if argument.isdigit() else argument for argument in sys.argv[3:]])

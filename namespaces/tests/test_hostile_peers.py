@@ -124,6 +124,18 @@ def test_descriptors_nobody_asked_for(product, attack):
     assert descriptors(product) <= held + 41
 
 
+@pytest.mark.parametrize("call", ["logs", "connect"])
+def test_an_owner_who_asks_without_reading(product, attack, call):
+    product.connect(FIRST)
+    engine = product.status()["engine"]["pid"]
+    attack("flood", call, "20", "400", uid=plan.USER)
+    assert serves(product)
+    status = product.status()
+    assert status["state"] == "connected" and status["engine"]["pid"] == engine
+    product.controller("disconnect")
+    assert serves(product)
+
+
 def test_callers_that_hang_up_at_once(product):
     for _ in range(30):
         process = subprocess.Popen(command(product, "crowd", "50"), stdout=subprocess.PIPE, text=True)

@@ -249,17 +249,75 @@ def engine_host(product):
     return children(product.worker.pid)[0]
 
 
-@pytest.mark.parametrize("hit", [signal.SIGKILL], ids=["killed"])
-def test_disconnect_opens_the_host_without_an_engine_host(product, lab, hit):
+def family(pid):
+    """A process and all that descend from it."""
+    found = [pid]
+    for member in found:
+        found += children(member)
+    return found
+
+
+def run(pid):
+    """Whether a process is there and not merely waiting to be reaped."""
+    try:
+        return process_status(pid)["State"][0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+def test_disconnect_wakes_a_frozen_engine_host(product, lab):
+    before = snapshot.take(lab)
+    product.connect(FIRST, "--kill-switch")
+    host, engine = engine_host(product), family(product.status()["engine"]["pid"])
+    os.kill(host, signal.SIGSTOP)
+    began = time.monotonic()
+    product.controller("disconnect", timeout=20)
+    assert time.monotonic() - began < 4
+    assert not [member for member in engine if run(member)] and run(host)
+    assert snapshot.differences(before, snapshot.take(lab)) == []
+    product.connect(FIRST, "--no-kill-switch")
+    product.controller("disconnect")
+
+
+def test_disconnect_ends_a_frozen_engine(product, lab):
+    before = snapshot.take(lab)
+    product.connect(FIRST, "--kill-switch")
+    engine = family(product.status()["engine"]["pid"])
+    for member in engine:
+        os.kill(member, signal.SIGSTOP)
+    began = time.monotonic()
+    product.controller("disconnect", timeout=20)
+    assert time.monotonic() - began < 4
+    assert not [member for member in engine if run(member)]
+    assert snapshot.differences(before, snapshot.take(lab)) == []
+
+
+@pytest.mark.parametrize("frozen", ["engine host", "all"])
+def test_nothing_outlives_a_killed_worker_though_frozen(product, lab, frozen):
+    before = snapshot.take(lab)
+    product.connect(FIRST, "--no-kill-switch")
+    below = family(engine_host(product))
+    for member in below if frozen == "all" else below[:1]:
+        os.kill(member, signal.SIGSTOP)
+    product.kill()
+    try:
+        wait_until(lambda: not [member for member in below if run(member)], 5, "all that was below the worker is gone")
+    finally:
+        product.start()
+    product.connect(FIRST, "--no-kill-switch")
+    product.controller("disconnect")
+    assert snapshot.differences(before, snapshot.take(lab)) == []
+
+
+def test_disconnect_opens_the_host_without_an_engine_host(product, lab):
     before = snapshot.take(lab)
     product.connect(FIRST, "--kill-switch")
     host = engine_host(product)
     try:
-        os.kill(host, hit)
-        if hit == signal.SIGKILL:
-            wait_until(lambda: product.status()["state"] == "blocked", 5, "the loss is noticed")
-            refused = product.controller("connect", FIRST, "--json", check=False)
-            assert refused.returncode != 0 and "engine-host-gone" in refused.stdout
+        os.kill(host, signal.SIGKILL)
+        wait_until(lambda: product.status()["state"] == "blocked", 5, "the loss is noticed")
+        refused = product.controller("connect", FIRST, "--json", check=False)
+        assert refused.returncode != 0 and "engine-host-gone" in refused.stdout
         product.controller("disconnect", timeout=20)
         product.worker.wait(timeout=5)
         assert snapshot.differences(before, snapshot.take(lab)) == []
