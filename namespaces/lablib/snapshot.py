@@ -23,8 +23,9 @@ def take(lab: Lab, host="client"):
     """The state of a host: a dictionary from what it is to its text."""
     state = {}
     for title, view in IP_VIEWS.items():
-        items = lab.ip(host, "-details", *view)
-        state[title] = "\n".join(json.dumps(item, sort_keys=True) for item in items)
+        items = [json.dumps(item, sort_keys=True) for item in lab.ip(host, "-details", *view)]
+        # Routes have no order of their own: those of a link that was down and up again come last.
+        state[title] = "\n".join(sorted(items) if title.startswith("routes") else items)
     state["nft rules"] = lab.exec(host, "nft", "list", "ruleset").stdout
     state["queues"] = lab.exec(host, "tc", "qdisc", "show").stdout
     settings = lab.exec(host, "sysctl", "-a", "--pattern", "^net\\.").stdout.splitlines()
