@@ -58,6 +58,34 @@ extension Context {
             })
     }
 
+    /// Makes the stored subscription's profile anew from the bodies kept and puts it in place.
+    /// - Throws: as `Importer.remake` and `commit`.
+    func remake(_ store: StateDirectory, _ state: State) throws -> ImportOutcome {
+        guard let record = state.subscription else { throw StoreError.noSubscription }
+        try store.requireWritable()
+        let importer = try importer(store: store)
+        var outcome = try importer.remake(record, from: store, selection: state.preferences.selection)
+        outcome.fetchedAt = record.fetchedAt
+        try importer.commit(outcome, link: record.link, agent: record.agent, to: store)
+        return outcome
+    }
+
+    /// The stored profile. One that is gone or is not its subscription's is made anew first: all that is in it comes from
+    /// there.
+    /// - Throws: `StoreError`, and as `remake`.
+    func wholeProfile(_ store: StateDirectory, _ state: State) throws -> [UInt8] {
+        guard let record = state.subscription else { throw StoreError.noSubscription }
+        do throws(StoreError) { return try store.profile(of: record) } catch {
+            guard error.code == .torn else { throw error }
+        }
+        _ = try remake(store, state)
+        output.note(
+            Text(
+                "profile.json 与订阅不符，已用保存的原文重新生成。",
+                "profile.json was not this subscription's; it was made anew from the text kept."))
+        return try store.profile()
+    }
+
     private static func text(_ stage: ImportStage) -> Text {
         switch stage {
         case .fetching(let agent): Text("正在获取订阅（\(agent)）…", "Fetching the subscription (\(agent))…")

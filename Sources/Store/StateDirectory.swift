@@ -85,6 +85,11 @@ package final class StateDirectory {
     /// - Throws: `StoreError`, `noSubscription` when nothing was imported, `torn` when it is not this import's profile.
     package func profile() throws(StoreError) -> [UInt8] {
         guard let record = try load().subscription else { throw StoreError.noSubscription }
+        return try profile(of: record)
+    }
+
+    /// The same, for a record already loaded.
+    package func profile(of record: SubscriptionRecord) throws(StoreError) -> [UInt8] {
         guard let bytes = try read(Self.profileFile, in: directory), Self.check(bytes) == record.profileCheck else {
             throw .torn(path)
         }

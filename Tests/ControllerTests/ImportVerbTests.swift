@@ -155,6 +155,13 @@ private let clash = """
         #expect(redacted.status == .done)
         for secret in ["S3CRET", "node.example.net", "香港"] { #expect(!redacted.output.contains(secret)) }
 
+        // A profile that is not the subscription's, or gone, is made anew from the text kept.
+        _ = try place.file("state/profile.json", "{}")
+        #expect(run("profile", "--state-dir", place.state).output == profile.output)
+        unlink("\(place.state)/profile.json")
+        #expect(run("profile", "--state-dir", place.state).output == profile.output)
+        #expect(Surroundings.exists("\(place.state)/profile.json"))
+
         let again = run("update", "--state-dir", place.state)
         #expect(again.status == .done)
         let bad = run("import", try place.file("bad", "<html><title>x</title></html>"), "--state-dir", place.state)

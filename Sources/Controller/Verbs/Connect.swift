@@ -103,7 +103,9 @@ package enum Connecting {
         _ command: ParsedCommand, _ context: Context
     ) throws -> (directory: StateDirectory, line: LineChoice?) {
         let directory = try context.state()
-        guard let lines = try directory.load().subscription?.lines else { throw StoreError.noSubscription }
+        let state = try directory.load()
+        guard let lines = state.subscription?.lines else { throw StoreError.noSubscription }
+        _ = try context.wholeProfile(directory, state)
         return (directory, try command.operands.first.map { try LineMatcher(lines).find($0) })
     }
 

@@ -22,7 +22,8 @@ extension Verb {
             try LinkCode.show(context, isForced: command.has("force"))
             return .done
         }
-        let bytes = try context.state().profile()
+        let store = try context.state()
+        let bytes = try context.wholeProfile(store, store.load())
         let profile = try JSON.parse(bytes)
         context.output.result(command.has("redact") ? ProfileRedaction.redact(profile) : profile)
         return .done

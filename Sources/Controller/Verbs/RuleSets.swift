@@ -17,13 +17,8 @@ extension Verb {
         guard let record = state.subscription else { throw StoreError.noSubscription }
         var report = record.report["ruleSets"]
         if command.has("refresh") {
-            try store.requireWritable()
-            let importer = try context.importer(store: store)
             // The profile is made anew, so that a set that comes back brings its rules back.
-            var outcome = try importer.remake(record, from: store, selection: state.preferences.selection)
-            outcome.fetchedAt = record.fetchedAt
-            try importer.commit(outcome, link: record.link, agent: record.agent, to: store)
-            report = outcome.report["ruleSets"]
+            report = try context.remake(store, state).report["ruleSets"]
         }
         if context.output.json {
             context.output.result(report)
