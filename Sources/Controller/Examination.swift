@@ -148,7 +148,7 @@ struct Examination {
     /// Lets an engine make a sandbox as it does when connecting, and ends it.
     private func sandbox(_ engine: EngineBinary) {
         do throws(EngineFailure) {
-            _ = try ThrowawayEngine(engine, client: context.client, makesSandbox: true) { access in
+            _ = try ThrowawayEngine(at: engine.path, client: context.client, makesSandbox: true) { access in
                 var document = EngineSettings(
                     controlPort: Int(access.controlPort), secret: access.secret, cacheFile: nil
                 ).document

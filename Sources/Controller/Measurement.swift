@@ -19,6 +19,8 @@ package final class Measurement {
     private static let diagnosesAtATime = 48
     /// Milliseconds a diagnosis waits for the engine's log after its request has ended.
     private static let logGrace = 200
+    /// Milliseconds a line that failed late still gets to be asked why.
+    private static let leastPatience = 1500
 
     private struct Diagnosis {
         var token: HTTPClient.Token
@@ -39,7 +41,8 @@ package final class Measurement {
     private let timeout: Int
     private let positions: [String: Int]
     private var run: DelayRun?
-    private var suspects: [Int] = []
+    private let authorities: String?
+    private var suspects: [(position: Int, patience: Int)] = []
     private var diagnoses: [Int: Diagnosis] = [:]
     private var retried: Set<Int> = []
     private var onResult: (_ position: Int, _ outcome: DelayOutcome) -> Void = { _, _ in }
@@ -60,7 +63,9 @@ package final class Measurement {
         self.timeout = timeout
         url = Proof.url(context.variable)
         positions = Dictionary(lines.enumerated().map { ($1.tag, $0) }, uniquingKeysWith: { first, _ in first })
-        client = HTTPClient(connections: concurrency + Self.diagnosesAtATime)
+        authorities =
+            context.variable("SSL_CERT_FILE").flatMap { $0.isEmpty ? nil : $0 } ?? HTTPClient.systemAuthorities
+        client = HTTPClient(connections: DelayRun.mostRequests + Self.diagnosesAtATime)
         let tunnel = try context.tunnelIfServed()
         if let status = tunnel?.status, status.state != .disconnected {
             guard status.state == .connected else { throw Failure.cannotMeasure(status.state.rawValue) }
@@ -77,7 +82,7 @@ package final class Measurement {
         self.onResult = onResult
         run = DelayRun(
             lines.map(\.tag), api: api, client: client, url: url, timeout: timeout, concurrency: concurrency
-        ) { [unowned self] position, outcome in measured(position, outcome) }
+        ) { [unowned self] in measured($0, $1, after: $2) }
         run?.pump()
     }
 
@@ -85,12 +90,19 @@ package final class Measurement {
         _ context: Context, _ client: HTTPClient, _ lines: [StoredLine]
     ) throws -> ThrowawayEngine {
         let profile = try JSON.parse(context.state().profile())
-        let engine = try EngineBinary.find(environment: context.variable)
-        return try ThrowawayEngine(engine, client: client) { access in
-            var document = ProbeConfiguration.document(
-                profile: profile, settings: EngineSettings(controlPort: Int(access.controlPort), secret: access.secret))
-            LineInbound.add(to: &document, lines: lines.map(\.tag), access: access)
-            return document
+        let path = try EngineBinary.locate(environment: context.variable)
+        do {
+            return try ThrowawayEngine(at: path, client: client) { access in
+                var document = ProbeConfiguration.document(
+                    profile: profile,
+                    settings: EngineSettings(controlPort: Int(access.controlPort), secret: access.secret))
+                LineInbound.add(to: &document, lines: lines.map(\.tag), access: access)
+                return document
+            }
+        } catch {
+            // A program that is no engine, or one too old, is asked what it is only now: the question takes 60 ms.
+            _ = try EngineBinary(at: path)
+            throw error
         }
     }
 
@@ -108,10 +120,10 @@ package final class Measurement {
         guard !isDone else { return others.map { _ in [] } }
         run?.pump()
         startDiagnoses()
-        let busy = run?.isDone == false || diagnoses.values.contains { $0.ended != nil }
+        let busy = run?.isStarted == false || diagnoses.values.contains { $0.ended != nil }
         var waited = others
         if let engine { waited.append((engine.descriptor, .readable)) }
-        var ready = client.wait(milliseconds: busy ? min(100, milliseconds) : milliseconds, also: waited)
+        var ready = client.wait(milliseconds: busy ? min(50, milliseconds) : milliseconds, also: waited)
         if let engine {
             ready.removeLast()
             engine.drain().forEach(read)
@@ -147,9 +159,9 @@ package final class Measurement {
         }
     }
 
-    private func measured(_ position: Int, _ outcome: DelayOutcome) {
+    private func measured(_ position: Int, _ outcome: DelayOutcome, after milliseconds: Int) {
         if outcome == .failed(.failed), engine != nil, !retried.contains(position) {
-            suspects.append(position)
+            suspects.append((position, max(Self.leastPatience, timeout - milliseconds)))
         } else {
             finish(position, outcome)
         }
@@ -166,16 +178,16 @@ package final class Measurement {
     private func startDiagnoses() {
         guard let engine else { return }
         while !suspects.isEmpty, diagnoses.count < Self.diagnosesAtATime {
-            let position = suspects.removeFirst()
+            let (position, patience) = suspects.removeFirst()
             var request = HTTPRequest(.get, url)
             request.proxy = LineInbound.proxy(for: position, access: engine.access)
-            request.totalMilliseconds = timeout
-            request.connectMilliseconds = timeout
+            request.totalMilliseconds = patience
+            request.connectMilliseconds = patience
             request.bodyLimit = 1 << 20
-            request.authorities = context.variable("SSL_CERT_FILE").flatMap { $0.isEmpty ? nil : $0 }
+            request.authorities = authorities
             let token = client.start(request) { [unowned self] result in
                 switch result {
-                case .success: measureAgain(position)
+                case .success: measureAgain(position, milliseconds: patience)
                 case .failure(let error): diagnoses[position]?.ended = (Moment.now, error)
                 }
             }
@@ -184,11 +196,11 @@ package final class Measurement {
     }
 
     /// The line works after all: its second measurement counts, whatever it is.
-    private func measureAgain(_ position: Int) {
+    private func measureAgain(_ position: Int, milliseconds: Int) {
         diagnoses[position] = nil
         retried.insert(position)
-        api.startDelay(of: lines[position].tag, url: url, milliseconds: timeout) { [unowned self] outcome in
-            measured(position, outcome)
+        api.startDelay(of: lines[position].tag, url: url, milliseconds: milliseconds) { [unowned self] outcome in
+            measured(position, outcome, after: 0)
         }
     }
 

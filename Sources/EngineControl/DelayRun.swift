@@ -1,64 +1,94 @@
-// Measuring many lines at once through the control API, a bounded number at a time.
+// Measuring many lines at once through the control API, as many at a time as `DelayPacing` allows.
 
 package import Transfer
 import Linux
 
 /// A measurement of many lines, under way. It moves on while the owner waits in `HTTPClient.wait` and calls `pump()`.
-///
-/// The number of tests at a time starts at 32 and grows with time to the limit, so that neither the first results are
-/// spoiled by a burst of handshakes nor a few silent lines hold up the rest (measured: at 128 at a time 500 lines with 100
-/// silent ones take little more than one time-out, and no good line is missed).
 package final class DelayRun {
+    /// The most requests it has under way, whatever the limit.
+    package static let mostRequests = DelayPacing.most
     private let api: EngineAPI
     private let client: HTTPClient
     private let lines: [String]
+    private let order: [Int]
     private let url: String
     private let timeout: Int
-    private let limit: Int
     private let started = Moment.now
-    private let onResult: (_ position: Int, _ outcome: DelayOutcome) -> Void
-    private var running: [Int: HTTPClient.Token] = [:]
+    private let onResult: (_ position: Int, _ outcome: DelayOutcome, _ milliseconds: Int) -> Void
+    private var pacing: DelayPacing
+    private var tokens: [Int: HTTPClient.Token] = [:]
     private var next = 0
 
     /// - Parameters:
     ///   - lines: tags.
     ///   - timeout: milliseconds a line.
-    ///   - concurrency: tests at a time once the run is under way.
-    ///   - onResult: gets each line's position and outcome as it ends.
+    ///   - concurrency: tests at a time, those that wait for long not counted.
+    ///   - onResult: gets each line's position and outcome as it ends, and how long that took.
     package init(
         _ lines: [String], api: EngineAPI, client: HTTPClient, url: String, timeout: Int, concurrency: Int,
-        onResult: @escaping (_ position: Int, _ outcome: DelayOutcome) -> Void
+        onResult: @escaping (_ position: Int, _ outcome: DelayOutcome, _ milliseconds: Int) -> Void
     ) {
         self.lines = lines
         self.api = api
         self.client = client
         self.url = url
         self.timeout = timeout
-        limit = max(1, concurrency)
+        order = Self.spread(lines.count)
+        pacing = DelayPacing(limit: concurrency)
         self.onResult = onResult
     }
 
     /// True when every line has its outcome.
-    package var isDone: Bool { next == lines.count && running.isEmpty }
+    package var isDone: Bool { next == order.count && pacing.isIdle }
 
-    /// Starts as many tests as there is room for. Call it after each wait, at least five times a second.
+    /// True when every line's test has started: nothing depends on `pump()` any more.
+    package var isStarted: Bool { next == order.count }
+
+    /// Starts as many tests as there is room for. Call it after each wait, at least ten times a second.
     package func pump() {
-        let elapsed = Moment.now.milliseconds(since: started)
-        let room = min(limit, 32 + 32 * (elapsed / 100))
-        while next < lines.count, running.count < room {
-            let position = next
+        guard next < order.count else { return }
+        let now = Moment.now.milliseconds(since: started)
+        for position in order[next...].prefix(pacing.vacancies(at: now)) {
             next += 1
-            running[position] = api.startDelay(of: lines[position], url: url, milliseconds: timeout) { [self] outcome in
-                running[position] = nil
-                onResult(position, outcome)
+            pacing.start(position, at: now)
+            tokens[position] = api.startDelay(of: lines[position], url: url, milliseconds: timeout) { [self] in
+                ended(position, $0)
             }
         }
     }
 
+    private func ended(_ position: Int, _ answer: DelayOutcome) {
+        tokens[position] = nil
+        var isGood = false
+        if case .milliseconds = answer { isGood = true }
+        let now = Moment.now.milliseconds(since: started)
+        let took = pacing.end(position, at: now, isGood: isGood, isSilent: answer == .failed(.timeout))
+        onResult(position, Self.outcome(answer, after: took, timeout: timeout), took)
+    }
+
+    /// A failure close to the time-out is the time-out: the engine reports it as a failure when the dialer's timer fires
+    /// before its own. Asked for its cause, such a line would keep silent once more.
+    static func outcome(_ answer: DelayOutcome, after milliseconds: Int, timeout: Int) -> DelayOutcome {
+        let isLate = milliseconds >= timeout - min(100, timeout / 10)
+        return answer == .failed(.failed) && isLate ? .failed(.timeout) : answer
+    }
+
     /// Gives up what has no outcome yet.
     package func cancel() {
-        for token in running.values { client.cancel(token) }
-        running = [:]
-        next = lines.count
+        tokens.values.forEach(client.cancel)
+        tokens = [:]
+        pacing = DelayPacing(limit: 1)
+        next = order.count
+    }
+
+    /// All positions, neighbours far apart: a provider's list is sorted by place, and a row of dead lines at its head would
+    /// leave nothing to learn from.
+    static func spread(_ count: Int) -> [Int] {
+        guard count > 2 else { return Array(0..<count) }
+        func divisor(_ left: Int, _ right: Int) -> Int { right == 0 ? left : divisor(right, left % right) }
+        // The golden section keeps any run of them evenly spread.
+        var stride = max(1, count * 618 / 1000)
+        while divisor(stride, count) != 1 { stride += 1 }
+        return (0..<count).map { $0 * stride % count }
     }
 }

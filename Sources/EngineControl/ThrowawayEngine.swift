@@ -34,13 +34,13 @@ package final class ThrowawayEngine {
 
     /// Starts an engine and waits until its control API answers.
     /// - Parameters:
-    ///   - engine: the program.
+    ///   - path: the program.
     ///   - readable: more directories it may read, such as those of rule-sets.
     ///   - makesSandbox: whether the configuration has a network namespace of its own.
     ///   - configure: makes the whole configuration for these ports and this secret; log level info or lower.
     /// - Throws: `EngineFailure.ended` with the engine's sentence, `.timeout`, `.notStarted`, `.system`.
     package init(
-        _ engine: EngineBinary, client: HTTPClient, readable: [String] = [], makesSandbox: Bool = false,
+        at path: String, client: HTTPClient, readable: [String] = [], makesSandbox: Bool = false,
         configure: (EngineAccess) -> JSON
     ) throws(EngineFailure) {
         do throws(SystemCallError) { directory = try TemporaryDirectory() } catch { throw .system(error) }
@@ -49,7 +49,7 @@ package final class ThrowawayEngine {
             do throws(EngineFailure) {
                 let access = try Self.newAccess()
                 (child, log) = try Self.spawn(
-                    engine.path, directory.path, configure(access), access, readable: readable,
+                    path, directory.path, configure(access), access, readable: readable,
                     makesSandbox: makesSandbox)
                 self.access = access
                 // A sandbox writes its helper's number there; without one nothing is written, so nothing need be left behind.

@@ -60,7 +60,7 @@ struct KernelGate {
     private func refusal(_ profile: JSON, readable: [String]) throws -> String? {
         if let words = try engine.refusal(of: profile) { return words }
         do throws(EngineFailure) {
-            _ = try ThrowawayEngine(engine, client: client, readable: readable) { access in
+            _ = try ThrowawayEngine(at: engine.path, client: client, readable: readable) { access in
                 var whole = EngineSettings(controlPort: Int(access.controlPort), secret: access.secret, cacheFile: nil)
                     .document
                 for member in profile.object?.members ?? [] { whole[member.key] = member.value }

@@ -64,6 +64,9 @@ package enum Surroundings {
     /// True when a file is there and this process may execute it. Corresponds to access(2).
     package static func isExecutable(_ path: String) -> Bool { access(path, X_OK) == 0 }
 
+    /// True when this process may read the file. Corresponds to access(2).
+    package static func isReadable(_ path: String) -> Bool { access(path, R_OK) == 0 }
+
     /// True when this process may open a file for reading and writing; devices are asked by opening them.
     package static func isUsable(_ path: String) -> Bool {
         let number = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK)

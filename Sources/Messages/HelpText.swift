@@ -68,7 +68,8 @@ extension HelpText {
             + "failure. Exit status 75 when no line answers.")
     package static let testTimeout = Text(
         "每条线路的时限，默认 5s，最多 30s", "limit for each line; 5s unless given, at most 30s")
-    package static let testConcurrency = Text("同时测量的条数，默认 128", "tests at a time; 128 unless given")
+    package static let testConcurrency = Text(
+        "同时测量的条数，等待已久的不计；默认 256", "tests at a time, those waiting for long not counted; 256 unless given")
     package static let testStream = Text(
         "与 --json 合用：每测完一条就输出一行对象", "with --json: one object a line as each line answers, instead of an array")
     package static let selectSummary = Text("选择线路；已连接时立即切换", "choose a line; switches at once when connected")

@@ -37,6 +37,17 @@ package final class HTTPClient {
         curl_multi_cleanup(multi)
     }
 
+    /// The file of authorities libcurl was built to trust; nil where it knows only a directory, or none. A client reads a
+    /// file named in `HTTPRequest.authorities` once for all its requests.
+    package static let systemAuthorities: String? = {
+        _ = globalCode
+        guard let handle = curl_easy_init() else { return nil }
+        defer { curl_easy_cleanup(handle) }
+        var path: UnsafePointer<CChar>?
+        _ = cc_get_text(handle, CURLINFO_CAINFO, &path)
+        return path.map { String(cString: $0) }.flatMap { Surroundings.isReadable($0) ? $0 : nil }
+    }()
+
     /// True while no request is under way.
     package var isIdle: Bool { exchanges.isEmpty }
 

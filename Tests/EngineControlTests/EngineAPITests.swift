@@ -85,7 +85,7 @@ import Transfer
         var outcomes: [Int: DelayOutcome] = [:]
         let run = DelayRun(
             ["good", "slow", "bad"], api: api, client: client, url: "https://a.test/", timeout: 3000, concurrency: 2
-        ) { outcomes[$0] = $1 }
+        ) { position, outcome, _ in outcomes[position] = outcome }
         while !run.isDone {
             run.pump()
             client.wait(milliseconds: 50)

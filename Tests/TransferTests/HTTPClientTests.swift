@@ -108,6 +108,21 @@ import Testing
         #expect(failure("https://127.0.0.1:\(server.plain)/")?.code == .tls)
     }
 
+    @Test func authoritiesAreReadOnceAClient() throws {
+        let place = try TemporaryDirectory()
+        let directory = try Directory(place.path)
+        try directory.replace("authorities.pem", with: UserFile.read(server.certificate, limit: 65_536), mode: 0o600)
+        var request = HTTPRequest(.get, server.secureURL("/hello"))
+        request.authorities = place.path + "/authorities.pem"
+        // A connection of its own for each request.
+        request.headers = [("Connection", "close")]
+        let client = HTTPClient()
+        #expect(try client.perform(request).status == 200)
+        #expect(try directory.remove("authorities.pem"))
+        #expect(try client.perform(request).status == 200)
+        #expect(throws: TransferError.self) { try HTTPClient().perform(request) }
+    }
+
     @Test func slowServersRunIntoTheTotalTime() {
         let started = Moment.now
         for path in ["/slow?token"] {

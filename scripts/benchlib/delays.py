@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import statistics
 import subprocess
 import time
 import urllib.parse
@@ -100,6 +101,7 @@ def product_round(report, product, name):
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     first = last = None
     good = wrong = 0
+    above = []
     for line in process.stdout:
         told = json.loads(line)
         if told["latency"]["ms"] is None:
@@ -108,13 +110,20 @@ def product_round(report, product, name):
         first = first or last
         good += told["name"].startswith("good")
         wrong += not told["name"].startswith("good")
+        above += above_own(told["name"], told["latency"]["ms"])
     process.wait()
     report.add("first result", name, first, "s")
     report.add("all good lines known", name, last if good == GOOD else None, "s")
     report.add("whole round", name, time.monotonic() - began, "s")
     report.add("good lines found", name, good, "lines")
+    report.add("above the line's own latency", name, statistics.median(above) if above else None, "ms")
     if wrong:
         report.notes.append(f"{name}: {wrong} dead lines were given a latency.")
+
+
+def above_own(name, milliseconds):
+    """How much a good line's latency is above what the relay makes it: what measuring many at once adds."""
+    return [milliseconds - 2 * DELAYS[int(name.split()[1])]] if name.startswith("good") else []
 
 
 class GroupDelays(Contender):
@@ -150,6 +159,8 @@ class GroupDelays(Contender):
                 report.add("first result", self.name, first, "s")
                 report.add("whole round", self.name, first, "s")
                 report.add("good lines found", self.name, len(found), "lines")
+                above = [value for each in found for value in above_own(each, told[each])]
+                report.add("above the line's own latency", self.name, statistics.median(above) if above else None, "ms")
             if len(found) == GOOD:
                 known = time.monotonic() - began
             patience = min(self.longest, patience * 2)

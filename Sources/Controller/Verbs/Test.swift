@@ -78,7 +78,7 @@ extension Verb {
     private static func limits(_ command: ParsedCommand) throws(UsageError) -> (timeout: Int, concurrency: Int) {
         (
             try command.milliseconds("timeout", in: 100...30_000) ?? 5000,
-            try command.integer("concurrency", in: 1...1000) ?? 128
+            try command.integer("concurrency", in: 1...1000) ?? 256
         )
     }
 
