@@ -55,7 +55,8 @@ extension Failure {
         case .notStarted(let path, let reason):
             Failure(
                 "engine-not-started", .unavailable,
-                Messages.engineNotStarted(path, "\(reason.operation): \(reason.errno)"),
+                Messages.engineNotStarted(
+                    path, Text(reason.errno.text(.chinese), "\(reason.operation): \(reason.errno)")),
                 remedy: Messages.engineMissingRemedy)
         case .notAnEngine(let path):
             Failure(

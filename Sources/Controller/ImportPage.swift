@@ -12,6 +12,9 @@ struct ImportPage {
     private let isTrial: Bool
     /// Items of a list that are shown; the rest is counted.
     private static let most = 12
+    /// Names shown of the lines that cannot be used for the same reason, and the columns of each.
+    private static let mostNames = 3
+    private static let widestName = 28
 
     init(_ outcome: ImportOutcome, isTrial: Bool) {
         self.outcome = outcome
@@ -34,7 +37,9 @@ struct ImportPage {
         if let quota = outcome.quota { lines.append(SubscriptionSummary.text(quota)(language)) }
         for note in outcome.notes.prefix(Self.most) { lines.append("  · " + note) }
         for warning in outcome.warnings { lines.append("! " + Self.text(warning)(language)) }
-        lines += droppedLines(language) + noticeLines(language) + changeLines(language) + ruleSetLines(language)
+        lines +=
+            Self.droppedLines(outcome.dropped, isTrial: isTrial, language) + noticeLines(language)
+            + changeLines(language) + ruleSetLines(language)
         if outcome.unusedGroups + outcome.unusedRules > 0 {
             lines.append(
                 Text(
@@ -62,17 +67,27 @@ struct ImportPage {
         return text(language)
     }
 
-    private func droppedLines(_ language: Language) -> [String] {
-        guard !outcome.dropped.isEmpty else { return [] }
+    /// What could not be used: a line a reason, with their number and the first names.
+    static func droppedLines(_ dropped: [DroppedLine], isTrial: Bool, _ language: Language) -> [String] {
+        guard !dropped.isEmpty else { return [] }
         var lines = [
             Text(
-                "不可用的线路 \(outcome.dropped.count) 条：",
-                Text.count(outcome.dropped.count, "", "line").english + " cannot be used:")(language)
+                "不可用的线路 \(dropped.count) 条：",
+                Text.count(dropped.count, "", "line").english + " cannot be used:")(language)
         ]
-        for (reason, dropped) in Self.grouped(outcome.dropped, by: \.reason.rawValue) {
+        let groups = Self.grouped(dropped, by: \.reason.rawValue)
+        for (reason, dropped) in groups {
+            let names = dropped.prefix(Self.mostNames).map { DisplayWidth.cut($0.name, to: Self.widestName) }
+            let rest = dropped.count > names.count ? Text(" 等", ", …") : Text("", "")
+            let list = names.joined(separator: language == .chinese ? "、" : ", ")
             lines.append(
-                "  " + Self.reason(reason)(language) + Text("：", ": ")(language)
-                    + Self.list(dropped.map(\.name), language))
+                "  " + (Self.reason(reason) + Text("（\(dropped.count)）：", " (\(dropped.count)): "))(language) + list
+                    + rest(language))
+        }
+        if !isTrial, groups.contains(where: { $0.1.count > Self.mostNames }) {
+            lines.append(
+                Text("  全部列表：trocket-controller lines --all", "  The whole list: trocket-controller lines --all")(
+                    language))
         }
         return lines
     }
@@ -84,20 +99,18 @@ struct ImportPage {
         }
     }
 
+    /// How many changes of which kind; which ones is for those who read configurations.
     private func changeLines(_ language: Language) -> [String] {
         guard !outcome.changes.isEmpty else { return [] }
-        var lines = [
-            Text("改动 \(outcome.changes.count) 处：", Text.count(outcome.changes.count, "", "change").english + ":")(
-                language)
-        ]
-        for change in outcome.changes.prefix(Self.most) {
-            lines.append("  \(change.place): \(change.what) (\(change.reason))")
-        }
-        if outcome.changes.count > Self.most {
-            let rest = outcome.changes.count - Self.most
-            lines.append(Text("  …另有 \(rest) 处", "  …and \(rest) more")(language))
-        }
-        return lines
+        let all = outcome.changes.count
+        let migrated = outcome.changes.count { $0.reason.hasPrefix("migration ") }
+        let text =
+            Text("改动 \(all) 处", Text.count(all, "", "change").english)
+            + Text("（其中 \(migrated) 处是换成新版写法）", " (\(migrated) to newer notation)")
+            + Text(
+                "；明细：trocket-controller convert SOURCE --report FILE",
+                "; which: trocket-controller convert SOURCE --report FILE")
+        return [text(language)]
     }
 
     private func ruleSetLines(_ language: Language) -> [String] {
@@ -195,11 +208,5 @@ struct ImportPage {
             groups[group, default: []].append(item)
         }
         return order.map { ($0, groups[$0] ?? []) }
-    }
-
-    private static func list(_ names: [String], _ language: Language) -> String {
-        let shown = names.prefix(most).joined(separator: language == .chinese ? "、" : ", ")
-        let rest = names.count - most
-        return rest > 0 ? shown + Text(" 等 \(names.count) 条", " and \(rest) more")(language) : shown
     }
 }

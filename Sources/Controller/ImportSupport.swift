@@ -47,13 +47,14 @@ extension Context {
                     return try UserFile.readStandardInput(limit: ImportSource.limit)
                 } catch {
                     throw ImportError.badSource(
-                        "无法读取标准输入：\(error.errno)。", "Standard input cannot be read: \(error.errno).")
+                        "无法读取标准输入：\(error.errno.text(.chinese))。", "Standard input cannot be read: \(error.errno).")
                 }
             },
             file: { path in
                 do throws(SystemCallError) { return try UserFile.read(path, limit: ImportSource.limit) } catch {
                     throw ImportError.badSource(
-                        "无法读取文件 \(path)：\(error.errno)。", "The file \(path) cannot be read: \(error.errno).")
+                        "无法读取文件 \(path)：\(error.errno.text(.chinese))。",
+                        "The file \(path) cannot be read: \(error.errno).")
                 }
             })
     }
@@ -105,5 +106,20 @@ extension Failure {
         self.init(
             error.code.rawValue, error.isTemporary ? .temporary : .badInput, error.message, remedy: error.remedy,
             more: error.status.map { [("status", .int($0))] } ?? [])
+    }
+}
+
+extension Errno {
+    /// What the system says, in its own words or in Chinese where the user can do something about it.
+    var text: Text {
+        let english = description
+        return switch self {
+        case .noSuchFile: Text("没有这个文件", english)
+        case .accessDenied, .notPermitted: Text("没有权限", english)
+        case .isDirectory: Text("这是目录", english)
+        case .notADirectory: Text("路径中有一段不是目录", english)
+        case .tooLarge: Text("文件太大", english)
+        default: Text(verbatim: english)
+        }
     }
 }

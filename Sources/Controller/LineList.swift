@@ -97,10 +97,21 @@ struct LineList {
         let unusable = dropped.map { entry in
             [
                 " ", DisplayWidth.cut(entry.name, to: Table.widestName), entry.type ?? "",
-                ImportPage.reason(entry.reason ?? "")(output.language) + (entry.detail.map { " (\($0))" } ?? ""),
+                (ImportPage.reason(entry.reason ?? "") + (entry.detail.map(Self.text(detail:)) ?? Text("", "")))(
+                    output.language),
             ]
         }
         for row in Table.lines(unusable) { output.result(row) }
+    }
+
+    /// The import's detail in brackets; `entry 4` is the place in the subscription, other ones are names of fields and the
+    /// engine's words.
+    static func text(detail: String) -> Text {
+        let words = detail.split(separator: " ")
+        guard words.count == 2, words[0] == "entry", let number = Int(words[1]) else {
+            return Text("（\(detail)）", " (\(detail))")
+        }
+        return Text("（第 \(number) 项）", " (entry \(number))")
     }
 
     private static func text(_ multiplier: Double) -> String {
@@ -110,6 +121,7 @@ struct LineList {
     private static func text(_ latency: Latency?) -> Text {
         guard let latency else { return Text(verbatim: "-") }
         if let milliseconds = latency.milliseconds { return Text(verbatim: "\(milliseconds) ms") }
-        return Text("失败（\(latency.error ?? "")）", "failed (\(latency.error ?? ""))")
+        let error = latency.error ?? ""
+        return Messages.delayErrors[error] ?? Text(verbatim: error)
     }
 }

@@ -4,6 +4,7 @@ package import Commands
 package import JSON
 import Linux
 import Messages
+import Profiles
 import Store
 import Transfer
 
@@ -15,11 +16,14 @@ package struct Proof: Hashable, Sendable {
     package var milliseconds: Int?
     /// `timeout`, `tls`, `dns`, `refused`, `closed`, `http`, …; nil when it was answered.
     package var error: String?
-    /// What the proof stands for: this connection, this engine, this line, this mode. Another one needs a new proof.
+    /// What the proof stands for: this connection, this engine, this line, this mode. Another one needs a new proof. Empty
+    /// until it is known through which line the request went.
     package var subject: String
 
     /// Whether the request was answered.
-    package var isGood: Bool { error == nil }
+    package var isGood: Bool { milliseconds != nil }
+    /// Whether it was given up before it ended: then it says nothing.
+    private var isEmpty: Bool { milliseconds == nil && error == nil }
 
     /// `{"ok", "ms", "at", "error"}`.
     package var json: JSON {
@@ -35,12 +39,17 @@ package struct Proof: Hashable, Sendable {
     }
 
     /// What a proof taken now would stand for.
-    package static func subject(_ status: StatusReport, line: String?, mode: String?) -> String {
-        "\(status.since ?? 0)/\(status.engine?.pid ?? 0)/\(mode ?? "")/\(line ?? "")"
+    /// - Parameters:
+    ///   - line: the tag of the line chosen.
+    ///   - automatic: the tag of the line the automatic choice uses; nil before it uses one.
+    package static func subject(_ status: StatusReport, line: String?, automatic: String?, mode: String?) -> String {
+        // The automatic choice is as good as the line it uses.
+        let line = line == ProfileTag.auto ? automatic ?? ProfileTag.auto : line
+        return "\(status.since ?? 0)/\(status.engine?.pid ?? 0)/\(mode ?? "")/\(line ?? "")"
     }
 
     /// Asks once. Any answer below 400 is a proof: it came over TLS from the server asked.
-    package static func take(_ context: Context, subject: String, milliseconds: Int) -> Proof {
+    package static func take(_ context: Context, milliseconds: Int) -> Proof {
         var request = HTTPRequest(.get, url(context.variable))
         request.totalMilliseconds = milliseconds
         request.connectMilliseconds = milliseconds
@@ -48,7 +57,7 @@ package struct Proof: Hashable, Sendable {
         request.authorities = context.variable("SSL_CERT_FILE").flatMap { $0.isEmpty ? nil : $0 }
         // A client of its own: a connection kept from before a switch would prove the old line.
         let client = HTTPClient(connections: 4)
-        var proof = Proof(at: Int(wallClock()), milliseconds: nil, error: nil, subject: subject)
+        var proof = Proof(at: Int(wallClock()), milliseconds: nil, error: nil, subject: "")
         do throws(TransferError) {
             var answer: Result<HTTPResponse, TransferError>?
             client.start(request) { answer = $0 }
@@ -69,18 +78,17 @@ package struct Proof: Hashable, Sendable {
         return proof
     }
 
-    /// Asks until it is answered or the time is over, and remembers the outcome.
+    /// Asks until it is answered or the time is over.
     /// - Parameter milliseconds: for all attempts together.
-    package static func prove(_ context: Context, subject: String, milliseconds: Int) -> Proof {
+    package static func prove(_ context: Context, milliseconds: Int) -> Proof {
         let deadline = Moment.now.adding(milliseconds: milliseconds)
-        var proof = take(context, subject: subject, milliseconds: milliseconds)
-        while !proof.isGood, case let left = deadline.milliseconds(since: Moment.now), left > 500 {
+        var proof = take(context, milliseconds: milliseconds)
+        while proof.error != nil, case let left = deadline.milliseconds(since: Moment.now), left > 500 {
             // A failure that came at once would be asked again at once.
             _ = wait(for: [], milliseconds: min(250, left))
-            proof = take(context, subject: subject, milliseconds: max(1, deadline.milliseconds(since: Moment.now)))
+            proof = take(context, milliseconds: max(1, deadline.milliseconds(since: Moment.now)))
         }
         proof.at = Int(wallClock())
-        proof.save(context)
         return proof
     }
 }
@@ -90,7 +98,7 @@ extension Proof {
 
     /// Remembers it. A state directory that cannot be written costs a new proof next time and nothing else.
     func save(_ context: Context) {
-        guard let directory = try? Directory(context.stateDirectory) else { return }
+        guard !isEmpty, let directory = try? Directory(context.stateDirectory) else { return }
         var object = json
         object["subject"] = .string(subject)
         try? directory.replace(Self.file, with: object.encoded(), mode: 0o600)

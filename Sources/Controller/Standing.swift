@@ -36,10 +36,14 @@ package struct Standing {
     /// Takes a proof of a line and mode just put in force, then looks at everything.
     /// - Parameter limit: milliseconds for the proof.
     init(_ context: Context, _ tunnel: Tunnel, provingLine line: String, mode: RoutingMode, limit: Int) {
-        let subject = Proof.subject(tunnel.status, line: line, mode: mode.rawValue)
-        let taken = Proof.prove(context, subject: subject, milliseconds: limit)
+        let taken = Proof.prove(context, milliseconds: limit)
         self.init(context, tunnel, proving: .never)
-        proof = taken
+        proof = nil
+        if let engine {
+            settle(taken, engine, context, tunnel, line: line, mode: mode, limit: limit)
+        } else {
+            proof = taken
+        }
     }
 
     /// Looks at everything. Without a proof this takes a few milliseconds.
@@ -51,15 +55,59 @@ package struct Standing {
             engine = try tunnel.api?.snapshot(selector: ProfileTag.proxy, automatic: ProfileTag.auto)
         } catch { isSilent = true }
         guard status.state == .connected, let engine else { return }
-        let subject = Proof.subject(status, line: engine.selected, mode: engine.mode)
-        let last = Proof.load(context)
+        let last = Proof.load(context).flatMap { $0.subject == subject(engine) ? $0 : nil }
         switch proving {
-        case .never: proof = last?.subject == subject ? last : nil
-        case .ifChanged(let limit):
-            proof =
-                last?.subject == subject ? last : Proof.prove(context, subject: subject, milliseconds: limit)
-        case .always(let limit): proof = Proof.prove(context, subject: subject, milliseconds: limit)
+        case .never: proof = last
+        case .ifChanged where last != nil: proof = last
+        case .ifChanged(let limit), .always(let limit): prove(context, tunnel, milliseconds: limit)
         }
+    }
+
+    private func subject(_ engine: EngineSnapshot) -> String {
+        Proof.subject(status, line: engine.selected, automatic: engine.automatic, mode: engine.mode)
+    }
+
+    /// Takes a proof. Another command may switch line or mode while the request is under way, and nobody knows through which
+    /// of them it went: then it counts for neither, and the new one is proven, once.
+    private mutating func prove(_ context: Context, _ tunnel: Tunnel, milliseconds: Int) {
+        for _ in 1...2 {
+            guard let before = engine else { return }
+            let taken = Proof.prove(context, milliseconds: milliseconds)
+            guard let after = try? tunnel.api?.snapshot(selector: ProfileTag.proxy, automatic: ProfileTag.auto) else {
+                return
+            }
+            engine = after
+            guard Self.isSame(before, after) else { continue }
+            return keep(taken, of: after, context)
+        }
+    }
+
+    /// Keeps a proof if what was put in force still is. Another command may have put something else in force meanwhile: a
+    /// line is not what was asked for, a mode is proven anew.
+    private mutating func settle(
+        _ taken: Proof, _ engine: EngineSnapshot, _ context: Context, _ tunnel: Tunnel, line: String, mode: RoutingMode,
+        limit: Int
+    ) {
+        guard engine.selected == line else { return }
+        if engine.mode == mode.rawValue {
+            keep(taken, of: engine, context)
+        } else {
+            prove(context, tunnel, milliseconds: limit)
+        }
+    }
+
+    private mutating func keep(_ taken: Proof, of engine: EngineSnapshot, _ context: Context) {
+        var taken = taken
+        taken.subject = subject(engine)
+        taken.save(context)
+        proof = taken
+    }
+
+    /// Whether a request between these two moments went through the line of both.
+    private static func isSame(_ before: EngineSnapshot, _ after: EngineSnapshot) -> Bool {
+        guard before.selected == after.selected, before.mode == after.mode else { return false }
+        // The automatic choice may use its first line only now.
+        return before.selected != ProfileTag.auto || before.automatic == nil || before.automatic == after.automatic
     }
 
     /// The name of the line in use, or of the one chosen while there is no engine to ask.

@@ -182,13 +182,15 @@ package struct Snapshot: Sendable {
     /// The lines of the subscription.
     package var lines = LineTable()
     /// The chosen line's id; `LineItem.automaticID` for the automatic choice.
-    package var selected: String?
+    package var selected: String? { didSet { if selected != oldValue { dropProof() } } }
     /// What the automatic choice uses now: a line's id.
-    package var automatic: String?
+    package var automatic: String? {
+        didSet { if selected == LineItem.automaticID, let oldValue, automatic != oldValue { dropProof() } }
+    }
     /// The state directory has not been read yet.
     package var isLoading = false
     /// What goes through the line.
-    package var mode = Mode.rule
+    package var mode = Mode.rule { didSet { if mode != oldValue { dropProof() } } }
     /// Whether a crash lets nothing out.
     package var killSwitch = false
     /// Figures of the engine; nil while there are none.
@@ -209,4 +211,7 @@ package struct Snapshot: Sendable {
     package var utcOffset = 0
 
     package init() {}
+
+    /// A proof is one of a line and a mode: of others nothing is known yet.
+    private mutating func dropProof() { connection.proof = .none }
 }

@@ -70,16 +70,24 @@ package func readAll(_ descriptor: Int32, limit: Int, subject: String) throws(Sy
     }
 }
 
-/// Writes every byte to a blocking descriptor. Corresponds to write(2).
-package func writeAll(_ descriptor: Int32, _ bytes: [UInt8], subject: String = "") throws(SystemCallError) {
+/// Writes every byte. Corresponds to write(2).
+/// - Parameter waiting: a descriptor that does not block is waited for; else that it would block is an error.
+package func writeAll(
+    _ descriptor: Int32, _ bytes: [UInt8], subject: String = "", waiting: Bool = false
+) throws(SystemCallError) {
     var sent = 0
     while sent < bytes.count {
         let start = sent
-        sent += try checkErrno("writing to", subject) {
-            bytes.withUnsafeBytes { buffer in
-                let rest = UnsafeRawBufferPointer(rebasing: buffer[start...])
-                return Glibc.write(descriptor, rest.baseAddress, rest.count)
+        do throws(SystemCallError) {
+            sent += try checkErrno("writing to", subject) {
+                bytes.withUnsafeBytes { buffer in
+                    let rest = UnsafeRawBufferPointer(rebasing: buffer[start...])
+                    return Glibc.write(descriptor, rest.baseAddress, rest.count)
+                }
             }
+        } catch {
+            guard waiting, error.errno == .wouldBlock else { throw error }
+            _ = wait(for: [(descriptor, .writable)], milliseconds: nil)
         }
     }
 }
@@ -102,9 +110,10 @@ package struct Pipe: ~Copyable {
     package consuming func keepingReader() -> Descriptor { reader }
 }
 
-/// Standard output, unbuffered, so that a line printed before a crash still arrives.
+/// Standard output, unbuffered, so that a line printed before a crash still arrives. It may not block: terminals and pipes
+/// share that setting with whoever else holds them.
 package func writeStandardOutput(_ text: String) throws(SystemCallError) {
-    try writeAll(STDOUT_FILENO, Array(text.utf8), subject: "standard output")
+    try writeAll(STDOUT_FILENO, Array(text.utf8), subject: "standard output", waiting: true)
 }
 
 /// Standard error, unbuffered. Failures are ignored: there is nowhere left to report them.

@@ -45,6 +45,8 @@ package struct Errno: Error, Hashable, Sendable, RawRepresentable, CustomStringC
     package static let tooLarge = Errno(rawValue: EFBIG)
     /// Not a directory.
     package static let notADirectory = Errno(rawValue: ENOTDIR)
+    /// Is a directory.
+    package static let isDirectory = Errno(rawValue: EISDIR)
 
     /// The system's own words, as strerror(3) gives them.
     package var description: String {

@@ -44,8 +44,8 @@ package enum Messages {
     package static let engineMissingRemedy = Text(
         "请安装 Trocket，或用 TROCKET_ENGINE 指定 sing-box 1.14 以上版本的路径。",
         "Install Trocket, or set TROCKET_ENGINE to the path of a sing-box 1.14 or newer.")
-    package static func engineNotStarted(_ path: String, _ reason: String) -> Text {
-        Text("内核 \(path) 无法启动：\(reason)。", "The engine \(path) cannot be started: \(reason).")
+    package static func engineNotStarted(_ path: String, _ reason: Text) -> Text {
+        Text("内核 \(path) 无法启动：", "The engine \(path) cannot be started: ") + reason + Text("。", ".")
     }
     package static func engineUnreadable(_ path: String) -> Text {
         Text("\(path) 不是可用的 sing-box。", "\(path) is not a usable sing-box.")

@@ -51,6 +51,20 @@ package enum DisplayWidth {
         return kept + "…"
     }
 
+    /// Cuts a text to a width in its middle, where a `…` stands then: of `host:port` both ends tell something, the last one more.
+    package static func cutInside(_ text: String, to width: Int) -> String {
+        guard of(text) > width, width > 2 else { return cut(text, to: width) }
+        let head = cut(text, to: width / 3)
+        var room = width - of(head)
+        var tail: [Character] = []
+        for character in text.reversed() {
+            room -= of(character)
+            if room < 0 { break }
+            tail.append(character)
+        }
+        return head + String(tail.reversed())
+    }
+
     /// Breaks a text into lines no wider than `width`, at spaces and between wide characters.
     /// - Parameter measure: the columns of a piece.
     package static func wrapped(

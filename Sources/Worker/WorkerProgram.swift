@@ -16,8 +16,8 @@ package enum WorkerProgram {
     package static func run(_ arguments: [String]) -> Int32 {
         do {
             switch try command(arguments) {
-            case .help: try? writeStandardOutput(WorkerCommand.usage)
-            case .version: try? writeStandardOutput("trocket-tunnel \(CommandProtocol.release)\n")
+            case .help: return say(WorkerCommand.usage)
+            case .version: return say("trocket-tunnel \(CommandProtocol.release)\n")
             case .serve(let flags, let file): try serve(flags, file)
             }
             return 0
@@ -30,6 +30,12 @@ package enum WorkerProgram {
         } catch {
             return fail("\(error)", 78)
         }
+    }
+
+    /// Prints what was asked for; a result that is lost is a failure (EX_IOERR).
+    private static func say(_ text: String) -> Int32 {
+        do { try writeStandardOutput(text) } catch { return fail("\(error)", 74) }
+        return 0
     }
 
     private static func fail(_ text: String, _ status: Int32) -> Int32 {

@@ -153,12 +153,27 @@ final class FakeWorker {
         var status = StatusReport(state: .connected)
         status.since = 100
         status.engine = EngineReport(pid: 7, restarts: 0)
-        let proof = Proof.subject(status, line: "a", mode: "Rule")
-        #expect(proof == Proof.subject(status, line: "a", mode: "Rule"))
-        #expect(proof != Proof.subject(status, line: "b", mode: "Rule"))
-        #expect(proof != Proof.subject(status, line: "a", mode: "Global"))
+        func subject(_ line: String?, _ automatic: String? = nil, mode: String = "Rule") -> String {
+            Proof.subject(status, line: line, automatic: automatic, mode: mode)
+        }
+        let proof = subject("a")
+        #expect(proof == subject("a", "x"))
+        #expect(proof != subject("b"))
+        #expect(proof != subject("a", mode: "Global"))
+        // What was proven through the automatic choice was proven of the line it used.
+        #expect(subject("auto", "a") != subject("auto", "b"))
+        #expect(subject("auto", "a") != subject("auto"))
         status.engine?.pid = 8
-        #expect(proof != Proof.subject(status, line: "a", mode: "Rule"))
+        #expect(proof != subject("a"))
+    }
+
+    @Test func aProofThatWasGivenUpIsNotRemembered() throws {
+        let (context, directory) = try context()
+        defer { withExtendedLifetime(directory) {} }
+        let given = Proof(at: 5, milliseconds: nil, error: nil, subject: "s")
+        #expect(!given.isGood)
+        given.save(context)
+        #expect(Proof.load(context) == nil)
     }
 
     @Test func aProofIsRememberedForTheUserAlone() throws {

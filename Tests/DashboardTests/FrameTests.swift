@@ -62,6 +62,7 @@ import Testing
         snapshot.lines = LineTable(sampleLines().items, automatic: true)
         snapshot.selected = LineItem.automaticID
         snapshot.automatic = "b"
+        snapshot.connection.proof = .answered(milliseconds: 87)
         var dashboard = dashboard(snapshot)
         expectGolden("automatic-en", dashboard.frame(standard, now: now).text)
     }
@@ -135,6 +136,25 @@ import Testing
         #expect(text.contains("100 TB / 1000 TB (10%)") || text.contains("100 TB / 0.98 PB (10%)"))
         #expect(text.contains(language == .english ? "365 days left" : "剩 365 天"))
         #expect(text.contains("2027-12-01") || columns < 79)
+    }
+
+    @Test func aProofIsOfOneLineAndMode() {
+        let changes: [(inout Snapshot) -> Void] = [{ $0.selected = "b" }, { $0.mode = .global }]
+        for change in changes {
+            var dashboard = dashboard(connectedSnapshot())
+            dashboard.update { $0.selected = "a" }
+            #expect(dashboard.snapshot.connection.proof == .answered(milliseconds: 87))
+            dashboard.update(change)
+            #expect(dashboard.snapshot.connection.proof == .none)
+        }
+        // The automatic choice uses another line; that it uses its first one is no change.
+        var automatic = connectedSnapshot()
+        automatic.selected = LineItem.automaticID
+        automatic.connection.proof = .answered(milliseconds: 87)
+        automatic.automatic = "a"
+        #expect(automatic.connection.proof == .answered(milliseconds: 87))
+        automatic.automatic = "b"
+        #expect(automatic.connection.proof == .none)
     }
 
     @Test func sameStateSameFrame() {

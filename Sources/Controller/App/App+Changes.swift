@@ -52,11 +52,9 @@ extension App {
         tell { $0.selected = id }
         change(["select", operand]) { [unowned self] outcome in
             if wantedLine == id { wantedLine = nil }
-            if tellFailure(outcome), outcome.value["live"].bool == true {
-                prove(again: true)
-                refreshAutomatic()
-            }
+            tellFailure(outcome)
             loadState()
+            refreshAutomatic()
         }
     }
 
@@ -65,7 +63,7 @@ extension App {
         tell { $0.mode = mode }
         change(["mode", mode.rawValue]) { [unowned self] outcome in
             if wantedMode == mode { wantedMode = nil }
-            if tellFailure(outcome), outcome.value["live"].bool == true { prove(again: true) }
+            tellFailure(outcome)
             loadState()
         }
     }

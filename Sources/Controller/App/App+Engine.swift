@@ -35,9 +35,9 @@ extension App {
         if let snapshot = try? feed.api.snapshot(selector: ProfileTag.proxy, automatic: ProfileTag.auto) {
             feed.upTotal = snapshot.traffic.upload
             feed.downTotal = snapshot.traffic.download
+            if let mode = Mode(rawValue: snapshot.mode.lowercased()) { tell { $0.mode = mode } }
             showAutomatic(snapshot.automatic)
             after(.automatic, milliseconds: 3000) { [self] in refreshAutomatic() }
-            if let mode = Mode(rawValue: snapshot.mode.lowercased()) { tell { $0.mode = mode } }
         }
         feed.token = feed.api.startTraffic { [unowned self, unowned feed] rate in
             feed.upTotal += rate.up
@@ -71,6 +71,7 @@ extension App {
 
     private func showAutomatic(_ tag: String?) {
         tell { $0.automatic = tag.flatMap { self.lineTags[$0] } }
+        proveAnew()
     }
 
     // MARK: Live connections

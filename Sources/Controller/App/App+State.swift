@@ -40,6 +40,7 @@ extension App {
             for item in shownLines.items { lines.setLatency(item.latency, of: item.id) }
         }
         if lines.items != shownLines.items { dashboard.setLines(lines) }
+        proveAnew()
         after(.trim, milliseconds: 200) { ThisProcess.releaseMemory() }
     }
 

@@ -68,27 +68,39 @@ extension App {
             if status.state != .disconnected { $0.killSwitch = status.killSwitch }
         }
         if status.state == .connected, let report = status.api {
-            startEngine(report)
             prove("\(status.since ?? 0)/\(status.engine?.pid ?? 0)")
+            startEngine(report)
         } else {
             stopEngine()
-            provenSubject = ""
+            provenConnection = ""
         }
     }
 
-    /// Has the line proven, once for each connection, line and mode.
-    func prove(_ connection: String? = nil, again: Bool = false) {
-        let subject = connection ?? provenSubject
-        guard dashboard.snapshot.connection.phase == .connected, again || subject != provenSubject else { return }
-        provenSubject = subject
+    /// Has the line proven, once for each connection.
+    func prove(_ connection: String) {
+        guard connection != provenConnection else { return }
+        provenConnection = connection
+        prove()
+    }
+
+    /// Has the line proven when line or mode have changed since, whoever changed them, and the engine knows it.
+    func proveAnew() {
+        guard dashboard.snapshot.connection.proof == .none, wantedLine == nil, wantedMode == nil else { return }
+        prove()
+    }
+
+    private func prove() {
+        guard dashboard.snapshot.connection.phase == .connected else { return }
         proof?.cancel()
         tell { $0.connection.proof = .checking }
         var job: Job?
         job = run(["status", "--json"]) { [unowned self] outcome in
             guard proof === job else { return }
             proof = nil
+            // Another line or mode was chosen meanwhile: this says nothing about it.
+            guard dashboard.snapshot.connection.phase == .connected, dashboard.snapshot.connection.proof == .checking
+            else { return }
             let proof = outcome.value["proof"]
-            guard dashboard.snapshot.connection.phase == .connected else { return }
             tell {
                 if let milliseconds = proof["ms"].int {
                     $0.connection.proof = .answered(milliseconds: milliseconds)

@@ -26,8 +26,8 @@ final class App {
     /// The state directory's record as it was last read, for what the screen asks of it.
     var lineTags: [String: String] = [:]
     var proof: Job?
-    /// What the last proof was of, so that a new one is asked for when that changes.
-    var provenSubject = ""
+    /// The connection and engine the last proof was of, so that a new one is asked for when they change.
+    var provenConnection = ""
     /// Changes that wait, and the one that is made.
     var changes: [Change] = []
     var changing: Job?

@@ -36,14 +36,23 @@ extension Verb {
             return .done
         }
         let rows = list.map { connection in
-            [
-                String(connection.id.prefix(8)), connection.network, connection.destination, name(connection),
-                "↑" + Figures.bytes(connection.upload), "↓" + Figures.bytes(connection.download), connection.rule,
+            let cells = cells(
+                destination: connection.destination, line: name(connection), rule: connection.rule)
+            return [String(connection.id.prefix(8)), connection.network] + cells[..<2] + [
+                "↑" + Figures.bytes(connection.upload), "↓" + Figures.bytes(connection.download), cells[2],
             ]
         }
         if rows.isEmpty { output.note(Messages.noConnections) }
         Table.lines(rows, right: [4, 5]).forEach { output.result($0) }
         return .done
+    }
+
+    /// The cells of a connection that can be of any length, cut to what a table can bear.
+    static func cells(destination: String, line: String, rule: String) -> [String] {
+        [
+            DisplayWidth.cutInside(destination, to: 40), DisplayWidth.cut(line, to: 24),
+            DisplayWidth.cut(rule, to: Table.widestName),
+        ]
     }
 
     private static func close(

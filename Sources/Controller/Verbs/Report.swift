@@ -68,6 +68,18 @@ extension Verb {
         for line in subscription.lines { types[line.type, default: 0] += 1 }
         let counts = types.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
         return "format: \(subscription.format)\nengine: \(subscription.engine)\n" + counts.joined(separator: "\n")
+            + dropped(subscription.report["dropped"].listed)
+    }
+
+    /// What could not be used and why, every kind of it, without names.
+    static func dropped(_ lines: [JSON]) -> String {
+        var kinds: [String: Int] = [:]
+        for line in lines {
+            let words = ["type", "reason", "field"].map { line[$0].string ?? "-" }
+            kinds[words.joined(separator: " "), default: 0] += 1
+        }
+        let rows = kinds.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\n  \($0.key): \($0.value)" }
+        return rows.isEmpty ? "" : "\ndropped (type, reason, field): \(lines.count)" + rows.joined()
     }
 
     /// The end of a log; of the engine's only what went wrong, for the rest tells where somebody has been.
