@@ -324,3 +324,12 @@ def test_disconnect_opens_the_host_without_an_engine_host(product, lab):
     finally:
         product.stop()
         product.start()
+
+
+def test_help_that_is_lost_is_a_failure(product, lab):
+    for program in ("trocket-tunnel", "trocket-controller"):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            lost = lab.popen("client", lab.path("bin", program), "--help", stdout=full).wait(timeout=10)
+        assert lost != 0, program
+        told = lab.exec("client", lab.path("bin", program), "--help").stdout
+        assert told.rstrip().count("\n") > 10, program
