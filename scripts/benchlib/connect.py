@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 
-from lablib import lines, plan
+from lablib import lines, netns, plan
 
 from .contenders import API_PORT, MihomoRoot, SingBoxRoot
 from .measuring import LOAD, LOAD_PORT, PYTHON, answering, run_times
@@ -33,8 +33,8 @@ def run(options):
     report.target("switch", "Trocket", "allowed", at_most=1.0)
     report.target("failed or misled requests", "Trocket", "allowed", at_most=1.0)
     report.notes += [
-        "Allowed to connect: 1.5 × the bare engine with this profile in a sandbox of its own, from exec to its API's answer,",
-        "and one HTTPS request through the line. mihomo and sing-box: exec to API, tunnel included, nothing proven.",
+        "Allowed to connect: 1.5 × the bare engine with this profile in a sandbox of its own, without privilege as in the product,",
+        "from exec to its API's answer, and one HTTPS request through the line. mihomo and sing-box: exec to API, tunnel included, nothing proven.",
     ]
     return report
 
@@ -68,13 +68,14 @@ def verb(product, *arguments):
 
 
 def start_sandboxed(lab, profile):
-    """The bare engine with the product's own profile and a sandbox with a TUN, as little as a tunnel needs."""
+    """The bare engine with the product's own profile and a sandbox with a TUN, as little as a tunnel needs; without
+    privilege, as the product runs it, so that it makes a user namespace of its own."""
     config = json.loads(profile)
-    config["network_namespaces"] = [{"type": "unshare", "tag": "sandbox", "pid_file": lab.path("home", "bench.pid")}]
+    config["network_namespaces"] = [{"type": "unshare", "tag": "sandbox", "pid_file": lab.path("home", str(plan.USER), "bench.pid")}]
     config["inbounds"] = [{"type": "tun", "tag": "tun", "interface_name": "tun0", "address": ["198.19.78.1/30"], "mtu": 65535,
                            "auto_route": False, "stack": "mixed", "netns": "sandbox"}]
     config.setdefault("experimental", {})["clash_api"] = {"external_controller": f"127.0.0.1:{API_PORT}"}
-    return start(lab, (lab.engine, "run", "-c", "CONFIG"), config, API_PORT, directory=product_directory(lab))
+    return start(lab, (lab.engine, "run", "-c", "CONFIG"), config, API_PORT, directory=product_directory(lab), as_user=True)
 
 
 def product_directory(lab):
@@ -82,14 +83,15 @@ def product_directory(lab):
     return lab.path("state", "users", str(plan.USER))
 
 
-def start(lab, command, config, port, directory="/"):
+def start(lab, command, config, port, directory="/", as_user=False):
     """Milliseconds from exec to the API's first byte, or None."""
     path = lab.path("home", "bench-start.json")
     with open(path, "w", encoding="utf-8") as file:
         json.dump(config, file)
-    process = lab.popen("client", *PYTHON, os.path.join(HERE, "starting.py"), "127.0.0.1", port,
-                        *[path if part == "CONFIG" else part for part in command],
-                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=directory)
+    waiting = (*PYTHON, os.path.join(HERE, "starting.py"), "127.0.0.1", port, directory,
+               *[path if part == "CONFIG" else part for part in command])
+    process = subprocess.Popen([str(part) for part in (lab.user_command(*waiting) if as_user else lab.command("client", *waiting))],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=netns.die_with_parent)
     told = json.loads(process.stdout.readline() or '{"seconds": null}')
     process.stdin.close()
     process.wait()

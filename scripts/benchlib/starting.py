@@ -1,6 +1,6 @@
 """A program's way from exec to a control API that answers, as a program on the user's machine inside the lab.
 
-    starting.py ADDRESS PORT COMMAND…      prints JSON: seconds, then waits for its standard input to close and ends COMMAND
+    starting.py ADDRESS PORT DIRECTORY COMMAND…      prints JSON: seconds, then waits for its standard input to close and ends COMMAND
 """
 
 import json
@@ -10,9 +10,10 @@ import sys
 import time
 
 
-def main(address, port, *command):
+def main(address, port, directory, *command):
     began = time.perf_counter()
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                               cwd=directory)
     seconds = None
     while time.perf_counter() - began < 20 and process.poll() is None:
         try:

@@ -18,8 +18,9 @@ from lablib.servers.web import WebServer  # noqa: E402
 
 
 def listener(port):
-    """A TCP socket for both families."""
-    made = socket.socket(socket.AF_INET6, socket.SOCK_STREAM)
+    """A TCP socket for both families. Without the protocol's number asyncio would not know it for TCP and leave Nagle's
+    algorithm on, which now and then holds an answer back for 40 ms."""
+    made = socket.socket(socket.AF_INET6, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
     made.bind(("::", port))
