@@ -21,9 +21,10 @@ final class Starting {
         self.mode = mode
     }
 
-    /// Tries once the engine is there. What fails is tried again when the tunnel is up, and told then.
+    /// Tries while the worker reads everything back: the engine is ready then. What fails is tried again when the tunnel is up,
+    /// and told then.
     func tryEarly(_ status: StatusReport) {
-        guard !isDone, status.mine, status.stage != .engine, let address = status.api else { return }
+        guard !isDone, status.mine, status.stage == .verify, let address = status.api else { return }
         let api = EngineAPI(client: context.client, address: address.address, secret: address.secret)
         do { try putInForce(on: api) } catch { return }
         guard let name = WebAddress(Proof.url(context.variable))?.host else { return }
@@ -33,8 +34,7 @@ final class Starting {
     /// The engine remembers its own last choice; what counts is the one in the state directory.
     /// - Throws: `Failure` `line-not-running`, `EngineFailure`.
     func putInForce(on api: EngineAPI) throws {
-        try Selecting.apply(choice, on: api)
-        try api.setMode(mode.rawValue)
+        try Selecting.apply(choice, mode, on: api)
         isDone = true
     }
 }

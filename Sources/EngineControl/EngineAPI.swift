@@ -118,6 +118,28 @@ package struct EngineAPI {
         try call(.put, "/proxies/\(Self.encoded(selector))", body: ["name": .string(member)])
     }
 
+    /// Makes a selector use one of its members and switches the mode, and waits until both are in force. The engine answers
+    /// a change 10 ms later, once its cache file's batch is written; that is not waited for.
+    /// - Throws: `EngineFailure.refused` when the selector has no such member.
+    package func putInForce(_ member: String, in selector: String, mode: String) throws(EngineFailure) {
+        let group = "/proxies/\(Self.encoded(selector))"
+        var failure: EngineFailure?
+        var waiting = 2
+        let done = { (answer: Result<HTTPResponse, TransferError>) in
+            waiting -= 1
+            do throws(EngineFailure) { _ = try Self.value(of: answer) } catch { failure = error }
+        }
+        client.start(request(.put, group, body: ["name": .string(member)]), onDone: done)
+        client.start(request(.patch, "/configs", body: ["mode": .string(mode)]), onDone: done)
+        while true {
+            let isStored = waiting == 0
+            let found = try ask([group, "/configs"])
+            if let failure { throw failure }
+            if EngineGroup(found[0]).now == member, found[1]["mode"].string == mode { return }
+            guard !isStored else { throw .unreachable("the engine took a change and does not follow it") }
+        }
+    }
+
     /// Switches the mode: `Rule` or `Global`.
     package func setMode(_ mode: String) throws(EngineFailure) {
         try call(.patch, "/configs", body: ["mode": .string(mode)])

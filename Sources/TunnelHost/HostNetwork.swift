@@ -20,6 +20,8 @@ package final class HostNetwork {
     /// Nil where nft cannot be used.
     let nft: Nftables?
     let firewallAbsence: FirewallAvailability
+    /// Whether the kernel is known to take a guard.
+    var takesGuard = false
     let monitor: ChangeMonitor
     /// What is on the host now, step by step.
     package internal(set) var installed = HostPlan.empty

@@ -149,7 +149,11 @@ final class Tunnel {
             let event = queue.removeFirst()
             let phase = session.phase
             let effects = session.reduce(event)
-            if session.phase != phase { entered(session.phase) }
+            if session.phase != phase {
+                entered(session.phase)
+                // Told before it is carried out: whoever waits has something to do meanwhile.
+                if session.phase.stage != nil { onChange() }
+            }
             effects.forEach(perform)
         }
         isBusy = false

@@ -32,6 +32,35 @@ import Transfer
         #expect(server.requests == [#"PATCH /configs {"mode":"Global"}"#])
     }
 
+    @Test func putsLineAndModeInForceTogether() throws {
+        var answers = [
+            "PUT /proxies/proxy": (204, ""), "PATCH /configs": (204, ""),
+            "GET /proxies/proxy": (200, #"{"type":"Selector","now":"a"}"#),
+            "GET /configs": (200, #"{"mode":"Global"}"#),
+        ]
+        let server = FakeAPI(answers)
+        defer { server.stop() }
+        try api(server).putInForce("a", in: "proxy", mode: "Global")
+        #expect(server.requests.contains(#"PUT /proxies/proxy {"name":"a"}"#))
+        #expect(server.requests.contains(#"PATCH /configs {"mode":"Global"}"#))
+
+        answers["PATCH /configs"] = (400, #"{"message":"no such mode"}"#)
+        answers["GET /configs"] = (200, #"{"mode":"Rule"}"#)
+        let refusing = FakeAPI(answers)
+        defer { refusing.stop() }
+        #expect(throws: EngineFailure.refused(status: 400, message: "no such mode")) {
+            try api(refusing).putInForce("a", in: "proxy", mode: "Global")
+        }
+
+        answers["PATCH /configs"] = (204, "")
+        let ignoring = FakeAPI(answers)
+        defer { ignoring.stop() }
+        #expect { try api(ignoring).putInForce("a", in: "proxy", mode: "Global") } throws: { error in
+            guard case EngineFailure.unreachable = error else { return false }
+            return true
+        }
+    }
+
     @Test func namesAnEngineThatIsGone() {
         let server = FakeAPI([:])
         server.stop()

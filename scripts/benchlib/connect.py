@@ -120,6 +120,7 @@ def session(report, lab, product, options):
     bad = told["wrong"] + told["failed"] + steady["failed"]
     report.add("failed or misled requests", "Trocket", 1 + bad, "1 + number")
     report.add("failed or misled requests", "allowed", 1, "1 + number")
+    report.notes.append("The engine uses the new line at once and answers 10 ms later, when its cache file's batch is written.")
     report.notes.append(f"{count} switches: {told['failed']} requests failed and {told['wrong']} left by an old line; of "
                         f"{steady['asked']} requests that went on beside them, {steady['failed']} failed.")
     for number in range(5):

@@ -45,10 +45,16 @@ package enum Selecting {
         return api != nil
     }
 
-    /// Switches a running engine.
+    /// Switches a running engine, and its mode where one is given.
     /// - Throws: `Failure` `line-not-running` when it does not know the line.
-    static func apply(_ choice: LineChoice, on api: EngineAPI) throws {
-        do throws(EngineFailure) { try api.select(choice.tag, in: ProfileTag.proxy) } catch {
+    static func apply(_ choice: LineChoice, _ mode: RoutingMode? = nil, on api: EngineAPI) throws {
+        do throws(EngineFailure) {
+            if let mode {
+                try api.putInForce(choice.tag, in: ProfileTag.proxy, mode: mode.rawValue)
+            } else {
+                try api.select(choice.tag, in: ProfileTag.proxy)
+            }
+        } catch {
             guard case .refused(status: 400, _) = error else { throw error }
             throw Failure(
                 "line-not-running", .failed, Messages.lineNotRunning(choice.name),
