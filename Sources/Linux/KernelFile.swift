@@ -16,6 +16,16 @@ package enum KernelFile {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// The text a file begins with, so many bytes of it; what is behind them is left unread.
+    package static func beginning(of path: String, bytes count: Int) throws(SystemCallError) -> String {
+        let file = try open(path, O_RDONLY)
+        var text: [UInt8] = []
+        while text.count < count, case .bytes(let bytes) = try readSome(file.number, limit: count - text.count) {
+            text += bytes
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
     /// Writes a value to a file that is there.
     package static func write(_ path: String, _ value: String) throws(SystemCallError) {
         let file = try open(path, O_WRONLY)

@@ -17,17 +17,23 @@ package enum Loopback {
     /// Whether a connection begun earlier was accepted, once its descriptor is writable.
     package static func wasAccepted(_ descriptor: Int32) -> Bool { cl_socket_error(descriptor) == 0 }
 
-    /// The user whose process listens on a port; nil when nobody does. Read from /proc/net/tcp (proc_pid_net(5)).
-    package static func listener(on port: UInt16) throws(SystemCallError) -> UInt32? {
-        guard let table = try KernelFile.read("/proc/thread-self/net/tcp", limit: 4 << 20) else { return nil }
+    /// The user whose process listens on a port; nil when nobody does. Read from /proc/net/tcp (proc_pid_net(5)), which names
+    /// the listening sockets first; a busy machine has tens of thousands of others behind them.
+    package static func listener(
+        on port: UInt16, table path: String = "/proc/thread-self/net/tcp"
+    ) throws(SystemCallError) -> UInt32? {
         let digits = String(port, radix: 16, uppercase: true)
         let address = "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits
+        let table = try KernelFile.beginning(of: path, bytes: listening)
         for line in table.split(separator: "\n") {
             let fields = line.split(separator: " ", omittingEmptySubsequences: true)
             if fields.count > 7, fields[1] == address, fields[3] == "0A" { return UInt32(fields[7]) }
         }
         return nil
     }
+
+    /// Bytes with the lines of some thousands of listening sockets.
+    private static let listening = 1 << 20
 }
 
 /// Bytes from the kernel's random number generator. Corresponds to getrandom(2).
