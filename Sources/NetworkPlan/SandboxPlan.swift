@@ -68,8 +68,6 @@ extension SandboxPlan {
         self.addresses = families.map(addresses.inside)
         parameters = [KernelParameter(path: "net/ipv4/ip_forward", value: "1")]
         if hasIPv6 { parameters.append(KernelParameter(path: "net/ipv6/conf/all/forwarding", value: "1")) }
-        // Spares each datagram the look-up of its way back, which the local route of `tproxy` would cost it otherwise.
-        parameters.append(KernelParameter(path: "net/ipv4/conf/all/accept_local", value: "1"))
         // Without it replies sent from ports below 1024 by `tproxy` vanish: DNS, QUIC, NTP.
         parameters.append(KernelParameter(path: "net/ipv4/ip_unprivileged_port_start", value: "0"))
         routes = families.flatMap { family in
@@ -93,8 +91,7 @@ extension SandboxPlan {
         ruleset = hasNft ? Self.ruleset(addresses, ports) : nil
     }
 
-    /// The table as nft lists it (libnftables 1.0.6). UDP is not tracked: `tproxy` needs no connection tracking, and a
-    /// datagram costs its sender a tenth less without it and without the look-up above (measured).
+    /// The table as nft lists it (libnftables 1.0.6).
     private static func ruleset(_ addresses: LinkAddresses, _ ports: SandboxPorts) -> String {
         let from = "iifname \"\(Reserved.peer)\""
         let own = { (family: AddressFamily) in
@@ -107,12 +104,6 @@ extension SandboxPlan {
             \t\ttype filter hook prerouting priority raw; policy accept;
             \t\t\(from) ip daddr \(own(.ipv4)) meta l4proto { tcp, udp } drop
             \t\t\(from) ip6 daddr \(own(.ipv6)) meta l4proto { tcp, udp } drop
-            \t\t\(from) meta l4proto udp notrack
-            \t}
-
-            \tchain untracked {
-            \t\ttype filter hook output priority raw; policy accept;
-            \t\toifname "\(Reserved.peer)" meta l4proto udp notrack
             \t}
 
             \tchain divert_tcp {

@@ -124,7 +124,6 @@ import Testing
                 address fd74:726f:636b:6574::2/126 dev uplink0
                 net.ipv4.ip_forward = 1
                 net.ipv6.conf.all.forwarding = 1
-                net.ipv4.conf.all.accept_local = 1
                 net.ipv4.ip_unprivileged_port_start = 0
                 rule 100: from all fwmark 0x1 lookup 100
                 rule 101: from all iif uplink0 lookup 101
@@ -143,12 +142,6 @@ import Testing
                 \t\ttype filter hook prerouting priority raw; policy accept;
                 \t\tiifname "uplink0" ip daddr { 198.19.77.2, 198.19.78.1 } meta l4proto { tcp, udp } drop
                 \t\tiifname "uplink0" ip6 daddr { fd74:726f:636b:6574::2, fd74:726f:636b:6575::1 } meta l4proto { tcp, udp } drop
-                \t\tiifname "uplink0" meta l4proto udp notrack
-                \t}
-
-                \tchain untracked {
-                \t\ttype filter hook output priority raw; policy accept;
-                \t\toifname "uplink0" meta l4proto udp notrack
                 \t}
 
                 \tchain divert_tcp {
