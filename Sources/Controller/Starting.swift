@@ -1,4 +1,4 @@
-// What is done with an engine on its way up, while the worker wires the network.
+// What is done with an engine that is ready, while the worker still reads the network back.
 
 import Commands
 import EngineControl
@@ -7,7 +7,7 @@ import Store
 import Transfer
 
 /// Puts the chosen line and mode in force before any traffic comes, and has the proof's name looked up meanwhile: the first
-/// question through a cold line takes longer than the rest of the wiring.
+/// question through a cold line takes longer than the reading back.
 final class Starting {
     private let context: Context
     private let choice: LineChoice

@@ -40,7 +40,7 @@ import Testing
         let shaped = try shape([
             line("ok"), ["type": "tor", "tag": "t"], ["type": "bridge", "tag": "br"], ["tag": "x"], 5, ["type": 3],
             ["type": "shadowsocks", "tag": "s", "plugin": "/bin/sh"],
-            ["type": "ssh", "tag": "k", "private_key_path": "/root/.ssh/id"],
+            ["type": "ssh", "tag": "k", "private_key_path": "/etc/ssh/id"],
         ])
         #expect(shaped.lineTags == ["ok"])
         #expect(

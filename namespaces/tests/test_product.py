@@ -1,8 +1,10 @@
 """The product at work: who may do what, which way packets take, what it costs, and that a machine is left as found."""
 
+import json
 import os
 import pwd
 import signal
+import socket
 import time
 
 import pytest
@@ -324,6 +326,26 @@ def test_disconnect_opens_the_host_without_an_engine_host(product, lab):
     finally:
         product.stop()
         product.start()
+
+
+def test_stages_are_told_before_they_begin(product):
+    """The controller puts the line in force while the worker reads everything back, so it must hear of that in time."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(product.socket)
+        connection.settimeout(20)
+        stream = connection.makefile("rw", encoding="utf-8")
+        stream.write('{"v":1,"id":1,"call":"subscribe"}\n')
+        stream.flush()
+        product.connect(FIRST)
+        stages, status = [], {}
+        while status.get("state") != "connected":
+            status = json.loads(stream.readline()).get("status", {})
+            if status.get("stage") and status["stage"] not in stages:
+                stages.append(status["stage"])
+                if status["stage"] == "verify":
+                    assert status["api"], "root sees where the engine answers"
+    assert stages == ["engine", "link", "sandbox", "verify"]
+    product.controller("disconnect")
 
 
 def test_help_that_is_lost_is_a_failure(product, lab):
