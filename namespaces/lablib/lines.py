@@ -93,7 +93,10 @@ def server_config(certificates):
         inbounds.append({"type": kind, "tag": f"in-{number}", "listen": address, "listen_port": port, **users[kind]})
         outbounds.append({"type": "direct", "tag": f"out-{number}",
                           "inet4_bind_address": plan.ABROAD4.format(number),
-                          "inet6_bind_address": plan.ABROAD6.format(number)})
+                          "inet6_bind_address": plan.ABROAD6.format(number),
+                          # Else a port is taken for all destinations at once, and ten thousand that wait for their minute to
+                          # pass make the search for the next one slow.
+                          "bind_address_no_port": True})
         rules.append({"inbound": [f"in-{number}"], "action": "route", "outbound": f"out-{number}"})
     return {
         "log": {"level": "info", "timestamp": True},

@@ -3,7 +3,7 @@
 from lablib import plan
 
 from .contenders import MihomoRoot, NoProxy, SingBoxRoot, Trocket
-from .measuring import answering, iperf, processor_seconds, small, tcp_rate
+from .measuring import answering, connections, iperf, processor_seconds, small, tcp_rate
 from .report import Report
 from .stage import raised
 
@@ -44,5 +44,4 @@ def measure(report, contender, seconds):
                "s/GB")
     told = small(contender, "ask", seconds, 1, to=plan.CN4) or {}
     report.add("p50, 1 in flight", contender.name, told.get("p50"), "ms")
-    told = small(contender, "connect", seconds, 16, to=plan.CN4) or {}
-    report.add("new connections, 16 at once", contender.name, told.get("rate"), "1/s")
+    connections(report, contender, seconds, to=plan.CN4)

@@ -3,7 +3,7 @@
 from lablib import plan
 
 from .contenders import EngineAlone, MihomoRoot, NoProxy, SingBoxRoot, Trocket
-from .measuring import answering, small
+from .measuring import CONNECTIONS, CONNECTIONS_COST, answering, connections, small
 from .report import Report
 from .stage import raised
 
@@ -23,7 +23,8 @@ def run(options):
     report.target("p50, 1 in flight", "Trocket", "engine alone", at_most=1.1)
     report.target("p50, 64 in flight", "Trocket", "engine alone", at_most=1.1)
     for rival in ("sing-box root", "mihomo root"):
-        report.target("new connections, 16 at once", "Trocket", rival, at_least=1.0)
+        report.target(CONNECTIONS, "Trocket", rival, at_least=1.0)
+        report.target(CONNECTIONS_COST, "Trocket", rival, at_most=1.0)
     return report
 
 
@@ -33,6 +34,4 @@ def measure(report, contender, seconds):
         told = small(contender, "ask", seconds, at_once) or {}
         for part in ("p50", "p99"):
             report.add(f"{part}, {at_once} in flight", contender.name, told.get(part), "ms")
-    told = small(contender, "connect", seconds, 16) or {}
-    report.add("new connections, 16 at once", contender.name, told.get("rate"), "1/s")
-    report.add("p99 of these", contender.name, told.get("p99"), "ms")
+    connections(report, contender, seconds)

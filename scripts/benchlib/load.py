@@ -2,12 +2,14 @@
 
     load.py serve ADDRESS PORT                      answers every 64 bytes with 64 bytes; "ready" when it listens
     load.py ask ADDRESS PORT SECONDS AT_ONCE        requests over AT_ONCE open connections; JSON: p50, p99 (ms), count, failed
-    load.py connect ADDRESS PORT SECONDS AT_ONCE    a new connection for each request; JSON: rate (1/s), p50, p99, failed
+    load.py connect ADDRESS PORT SECONDS AT_ONCE    a new connection for each request; JSON: rate (1/s), p50, p99, failed,
+                                                    processor (s, this program's own)
     load.py steady ADDRESS PORT                     one new connection after the other until SIGTERM; JSON: asked, failed
 """
 
 import errno
 import json
+import resource
 import selectors
 import signal
 import socket
@@ -112,7 +114,7 @@ def connect(address, port, seconds, at_once):
 
     for _ in range(at_once):
         failed += not begin()
-    began = clock()
+    began, spent = clock(), processor()
     end = began + seconds
     while clock() < end and selector.get_map():
         for key, events in selector.select(PATIENCE):
@@ -130,7 +132,13 @@ def connect(address, port, seconds, at_once):
             selector.unregister(key.fileobj)
             key.fileobj.close()
             failed += not begin()
-    summary(times, failed, rate=round(len(times) / (clock() - began), 1))
+    summary(times, failed, rate=round(len(times) / (clock() - began), 1), processor=processor() - spent)
+
+
+def processor():
+    """Processor time of this program so far, in seconds."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
 
 
 def steady(address, port):

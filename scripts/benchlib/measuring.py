@@ -12,6 +12,8 @@ from lablib.product import children, process_status
 LOAD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "load.py")
 LOAD_PORT = 5301
 PYTHON = ("/usr/bin/python3", "-I")
+CONNECTIONS, CONNECTIONS_P99 = "new connections, 16 at once", "p99 of new connections"
+CONNECTIONS_COST = "processor time, new connections"
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -36,7 +38,11 @@ def tcp_rate(end):
 
 @contextlib.contextmanager
 def answering(lab, host, address):
-    """The server of small requests, on one host of the lab."""
+    """The server of small requests, on one host of the lab. Whoever closes a connection keeps its port for a minute, and
+    28,000 ports for one destination are soon used up; so here, for every contender alike, a port may be taken again after
+    a second (on the user's machine and the proxy server, the two that connect)."""
+    for side in ("client", "abroad"):
+        lab.exec(side, "sysctl", "-q", "-w", "net.ipv4.tcp_tw_reuse=1")
     server = lab.popen(host, *PYTHON, LOAD, "serve", address, LOAD_PORT, stdout=subprocess.PIPE)
     try:
         if server.stdout.readline() != "ready\n":
@@ -57,6 +63,18 @@ def small(contender, verb, seconds, at_once, to=plan.WEB4):
         return None
     told = json.loads(done.stdout) if done.returncode == 0 else None
     return told if told and told["count"] and not told["failed"] else None
+
+
+def connections(report, contender, seconds, to=plan.WEB4):
+    """New connections, one small request each: how many a second, and what a thousand cost: the processor time of the
+    contender and of the program that asks, as the kernel charges packets now to one, now to the other."""
+    processes = contender.processes()
+    before = processor_seconds(processes)
+    told = small(contender, "connect", seconds, 16, to) or {}
+    used = processor_seconds(processes) - before
+    report.add(CONNECTIONS, contender.name, told.get("rate"), "1/s")
+    report.add(CONNECTIONS_P99, contender.name, told.get("p99"), "ms")
+    report.add(CONNECTIONS_COST, contender.name, (used + told["processor"]) / told["count"] * 1000 if told else None, "s/1,000")
 
 
 # MARK: processes
