@@ -144,6 +144,11 @@ package struct Standing {
         return Failure.lineNotAnswering(lineText, error)
     }
 
+    /// Whether the kill switch is on; without a tunnel, whether the next `connect` will turn it on.
+    package var killSwitch: Bool {
+        status.state == .disconnected ? state.preferences.killSwitch ?? status.killSwitch : status.killSwitch
+    }
+
     /// `rule` or `global`.
     package var mode: String { engine?.mode.lowercased() ?? state.preferences.mode ?? RoutingMode.rule.lowercase }
 }
@@ -164,7 +169,7 @@ extension Standing {
             "state": .string(status.state.rawValue), "stage": .optional(status.stage?.rawValue),
             "reason": reason?.json(language)["error"] ?? .null,
             "line": .optional(line), "automatic": .optional(automatic), "mode": .string(mode),
-            "since": .optional(status.since.map { Date.text($0) }), "killSwitch": .bool(status.killSwitch),
+            "since": .optional(status.since.map { Date.text($0) }), "killSwitch": .bool(killSwitch),
             "confirmBy": .optional(status.confirmBy.map { Date.text($0) }), "mine": .bool(status.mine),
             "owner": .optional(status.owner), "verified": .bool(status.verified),
             "dataPath": .string(status.dataPath.rawValue), "proof": proof?.json ?? .null, "traffic": traffic,
@@ -253,10 +258,9 @@ extension Standing {
         return Table.lines(rows.map { [$0.0(language), $0.1(language)] }) + listing(language)
     }
 
-    /// Without a tunnel the worker tells what it remembers for the next one.
     private var killSwitchText: Text {
-        guard status.state == .disconnected else { return status.killSwitch ? Messages.on : Messages.off }
-        return status.killSwitch ? Messages.onAtTheNextConnect : Messages.off
+        guard killSwitch else { return Messages.off }
+        return status.state == .disconnected ? Messages.onAtTheNextConnect : Messages.on
     }
 
     private func proofText(_ now: Int) -> Text {
@@ -277,7 +281,7 @@ extension Standing {
 
     private static func quotaText(_ quota: Quota) -> Text {
         Messages.quota(
-            used: Figures.bytes((quota.upload ?? 0) + (quota.download ?? 0)),
+            used: Figures.bytes(quota.used),
             total: quota.total.map { Figures.bytes($0) }, expires: quota.expire.map { Date.day($0) })
     }
 

@@ -20,9 +20,8 @@ enum SubscriptionSummary {
 
     /// `12.3 GB / 100 GB, expires 2027-01-01`.
     static func text(_ quota: Quota) -> Text {
-        let used = (quota.upload ?? 0).addingReportingOverflow(quota.download ?? 0)
-        let usedBytes = used.overflow ? Int64.max : used.partialValue
-        var text = Text("流量：已用 \(Figures.bytes(usedBytes))", "Traffic: \(Figures.bytes(usedBytes)) used")
+        let used = Figures.bytes(quota.used)
+        var text = Text("流量：已用 \(used)", "Traffic: \(used) used")
         if let total = quota.total { text = text + Text("，共 \(Figures.bytes(total))", " of \(Figures.bytes(total))") }
         if let expire = quota.expire { text = text + Text("，\(Date.day(expire)) 到期", ", expires \(Date.day(expire))") }
         return text

@@ -156,7 +156,8 @@ extension Dashboard {
         if let total = quota.total, total > 0 {
             let fraction = Double(quota.used) / Double(total)
             let tone: Tone = fraction >= 0.95 ? .bad : fraction >= 0.8 ? .fair : .good
-            let figures = " \(Figures.bytes(quota.used)) / \(Figures.bytes(total)) (\(Int(fraction * 100))%)"
+            let percent = Int(min(fraction, 99.99) * 100)
+            let figures = " \(Figures.bytes(quota.used)) / \(Figures.bytes(total)) (\(percent)%)"
             func room() -> Int { inner - row.width - DisplayWidth.cells(figures) - expiry.width - 1 }
             if room() < 4 { expiry = expiryRow(quota, inner, showsDate: false, now: now) }
             let bar = Graph.bar(fraction, columns: max(4, min(room(), inner / 5, 30)), glyphs)

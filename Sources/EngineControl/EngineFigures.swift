@@ -16,6 +16,10 @@ package struct EngineGroup: Hashable, Sendable {
     }
 }
 
+/// A number of bytes as the engine tells it, within what sums can bear: an engine gone wrong may tell any number, and a
+/// rate is summed up for months.
+private func count(_ value: JSON, most: Int = 1 << 60) -> Int { min(max(0, value.int ?? 0), most) }
+
 /// Bytes a second through the engine.
 package struct TrafficRate: Hashable, Sendable {
     /// Bytes a second, up.
@@ -28,7 +32,7 @@ package struct TrafficRate: Hashable, Sendable {
         self.down = down
     }
 
-    init(_ value: JSON) { self.init(up: value["up"].int ?? 0, down: value["down"].int ?? 0) }
+    init(_ value: JSON) { self.init(up: count(value["up"], most: 1 << 40), down: count(value["down"], most: 1 << 40)) }
 }
 
 /// One live connection.
@@ -68,8 +72,8 @@ package struct EngineConnection: Hashable, Sendable {
         destination = endpoint(name ?? metadata["destinationIP"].string, metadata["destinationPort"].string)
         rule = value["rule"].string ?? ""
         chain = value["chains"].listed.compactMap(\.string)
-        upload = value["upload"].int ?? 0
-        download = value["download"].int ?? 0
+        upload = count(value["upload"])
+        download = count(value["download"])
         start = value["start"].string ?? ""
     }
 }
@@ -87,9 +91,9 @@ package struct ConnectionList: Hashable, Sendable {
 
     init(_ value: JSON) {
         connections = value["connections"].listed.map(EngineConnection.init)
-        upload = value["uploadTotal"].int ?? 0
-        download = value["downloadTotal"].int ?? 0
-        memory = value["memory"].int ?? 0
+        upload = count(value["uploadTotal"])
+        download = count(value["downloadTotal"])
+        memory = count(value["memory"])
     }
 }
 

@@ -135,6 +135,12 @@ package struct Quota: Hashable, Sendable {
         self.total = total
         self.expire = expire
     }
+
+    /// Bytes in both directions; a provider may say any two numbers.
+    package var used: Int64 {
+        let sum = (upload ?? 0).addingReportingOverflow(download ?? 0)
+        return sum.overflow ? .max : sum.partialValue
+    }
 }
 
 /// One measurement of a line.

@@ -56,10 +56,14 @@ extension HostNetwork {
             throw NetlinkError("looking up link", plan.name.description, .noSuchDevice)
         }
         // Hosts that switch IPv6 off for new links do not mean ours: without it IPv6 would not be taken in.
-        let parameter = "/proc/sys/net/ipv6/conf/\(plan.name)/disable_ipv6"
-        if try KernelFile.read(parameter) == "1" { try KernelFile.write(parameter, "0") }
+        let parameters = "/proc/sys/net/ipv6/conf/\(plan.name)/"
+        let absence = parameters + "disable_ipv6"
+        if try KernelFile.read(absence) == "1" { try KernelFile.write(absence, "0") }
+        // Who speaks from inside the sandbox must not give this host routes and addresses by router advertisements.
+        let listening = parameters + "accept_ra"
+        if try KernelFile.read(listening) != nil { try KernelFile.write(listening, "0") }
         // No link-local address: nothing needs one here, and its duplicate detection would wake everyone a second later.
-        let generation = "/proc/sys/net/ipv6/conf/\(plan.name)/addr_gen_mode"
+        let generation = parameters + "addr_gen_mode"
         if try KernelFile.read(generation) != nil { try KernelFile.write(generation, "1") }
         for address in plan.addresses { try socket.add(address, to: link.index) }
         try socket.setLink(link.index, up: true)

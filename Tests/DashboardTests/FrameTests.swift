@@ -138,6 +138,14 @@ import Testing
         #expect(text.contains("2027-12-01") || columns < 79)
     }
 
+    /// A provider may tell any two numbers.
+    @Test func absurdQuotaIsShownAsThat() {
+        var snapshot = connectedSnapshot()
+        snapshot.quota = Quota(used: .max, total: 1, expires: nil)
+        var dashboard = dashboard(snapshot)
+        #expect(dashboard.frame(Size(columns: 80, rows: 24), now: now).text.contains("(9999%)"))
+    }
+
     @Test func aProofIsOfOneLineAndMode() {
         let changes: [(inout Snapshot) -> Void] = [{ $0.selected = "b" }, { $0.mode = .global }]
         for change in changes {

@@ -1,5 +1,6 @@
 // The control API's client against a server on loopback.
 
+import JSON
 import Testing
 import Transfer
 
@@ -99,6 +100,26 @@ import Transfer
         #expect(first.source == "[fd74::1]:40000")
         #expect(first.chain == ["line"])
         #expect(server.requests.allSatisfy { !$0.hasSuffix("(no token)") })
+    }
+
+    /// An engine gone wrong may tell any number; sums of what is shown must not end the program.
+    @Test func absurdFiguresAreBounded() throws {
+        let most = "9223372036854775807"
+        let server = FakeAPI([
+            "GET /connections": (
+                200,
+                #"{"connections":[{"upload":\#(most),"download":\#(most)}],"downloadTotal":-5,"uploadTotal":\#(most)}"#
+            )
+        ])
+        defer { server.stop() }
+        let list = try api(server).connections()
+        #expect(list.download == 0)
+        let connection = try #require(list.connections.first)
+        #expect(connection.upload + connection.download + list.upload > 0)
+        let rate = TrafficRate(["up": .int(Int.max), "down": .int(Int.min)])
+        // A month of them.
+        #expect(!rate.up.multipliedReportingOverflow(by: 31 * 86_400).overflow)
+        #expect(rate.down == 0)
     }
 
     @Test func measuresEveryLineOnceAndTellsTimeoutFromError() {

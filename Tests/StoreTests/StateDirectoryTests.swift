@@ -8,6 +8,14 @@ import Testing
 
 @testable import Store
 
+@Suite struct QuotaTests {
+    /// Both are what a provider may say, and each is a number of its own right.
+    @Test func anyTwoNumbersHaveASum() {
+        #expect(Quota(upload: 8_900_000_000_000_000_000, download: 8_900_000_000_000_000_000).used == .max)
+        #expect(Quota(upload: 1, download: 2).used == 3 && Quota().used == 0)
+    }
+}
+
 /// A directory that is removed with its content when the test is over.
 final class Scratch {
     let path: String

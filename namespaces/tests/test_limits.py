@@ -74,6 +74,7 @@ BODIES = [
     ("page-of-31-mib", lambda: "<html>" + "<title>" * (31 * MIB // 7), {}, "not-a-subscription", MOST_MIB),
     ("base64-of-31-mib", lambda: "QUFB" * (31 * MIB // 4), {}, "not-a-subscription", MOST_MIB),
     ("title-of-100-kb", lambda: PROFILE, {"profile-title": "x" * 100_000}, None, 100),
+    ("quota-without-a-sum", lambda: PROFILE, {"subscription-userinfo": "upload=8.9e18; download=8.9e18; total=1"}, None, 100),
     ("absurd-quota", lambda: PROFILE, {"subscription-userinfo": "upload=" + "9" * 5000 + "; total=-1e999"}, None, 100),
 ]
 # What must end by the time limit: 30 s for the whole fetch, both agents at once, and half of it again as a margin.

@@ -3,6 +3,7 @@
 import json
 import os
 import pwd
+import shutil
 import signal
 import socket
 import time
@@ -180,6 +181,25 @@ def test_connect_and_disconnect_leave_no_trace(product, lab):
         assert snapshot.own_objects(lab)
         product.controller("disconnect")
         assert snapshot.differences(before, snapshot.take(lab)) == []
+
+
+def test_the_kill_switch_is_remembered_over_a_boot(product, lab):
+    before = snapshot.take(lab)
+
+    def boot():
+        product.controller("disconnect")
+        product.stop()
+        shutil.rmtree(lab.path("run", "worker"))
+        product.start()
+
+    for switch, is_on in (("--kill-switch", True), ("--no-kill-switch", False)):
+        product.connect(FIRST, switch)
+        boot()
+        assert product.status()["killSwitch"] is is_on, "what the next connect will do is said"
+        product.connect(FIRST)
+        assert product.status()["killSwitch"] is is_on
+        boot()
+    assert snapshot.differences(before, snapshot.take(lab)) == []
 
 
 def test_nothing_to_confirm_is_said_as_that(connected):

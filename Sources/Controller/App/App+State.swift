@@ -72,7 +72,7 @@ extension App {
             return nil
         }
         return ShownQuota(
-            used: Int(clamping: (quota.upload ?? 0).addingReportingOverflow(quota.download ?? 0).partialValue),
+            used: Int(clamping: quota.used),
             total: quota.total.map { Int(clamping: $0) }, expires: quota.expire.map(Double.init))
     }
 }

@@ -124,7 +124,11 @@ package enum Connecting {
         var status = try worker.status()
         let keepsTunnel = status.state == .connected && status.mine && killSwitch == nil && confirm == nil
         let starting = Starting(context, choice, mode)
-        if !keepsTunnel { status = try up(context, worker, starting, killSwitch, confirm, seconds) }
+        if !keepsTunnel {
+            // The worker's own memory ends with the boot, and knows nothing of a switch turned while there was no tunnel.
+            let killSwitch = killSwitch ?? state.preferences.killSwitch
+            status = try up(context, worker, starting, killSwitch, confirm, seconds)
+        }
         try directory.update { state in
             state.preferences.mode = mode.lowercase
             if let killSwitch { state.preferences.killSwitch = killSwitch }
