@@ -29,7 +29,10 @@ def run(options):
             for rival in (SingBoxRoot(lab, domestic=True), MihomoRoot(lab, domestic=True)):
                 theirs(report, lab, rival, idle, options)
     report.target("memory, connected and idle", "worker", "limit 10 MiB", at_most=1.0)
+    report.target("memory, four streams down", "worker", "limit 10 MiB", at_most=1.0)
     report.target("memory of all but the engine", "Trocket", "limit 25 MiB", at_most=1.0)
+    for rival in ("sing-box root", "mihomo root"):
+        report.target("start-up", "worker", rival, at_most=1.0)
     report.target("wake-ups idle", "worker", "limit 0.1/s", at_most=1.0)
     report.target("wake-ups idle", "engine host", "limit 0.1/s", at_most=1.0)
     report.target("verb status", "controller", "limit 30 ms", at_most=1.0)
@@ -61,7 +64,8 @@ def ours(report, lab, product, idle, options):
     # The screen is not the product at rest: first what sleeps when nobody looks.
     at_rest(report, processes, idle, "wake-ups idle", "processor time idle")
     report.add("wake-ups idle", "limit 0.1/s", 0.1, "1/s")
-    report.add("memory, connected and idle", "limit 10 MiB", 10, "MiB")
+    for when in ("connected and idle", "four streams down"):
+        report.add(f"memory, {when}", "limit 10 MiB", 10, "MiB")
     memory(report, "connected and idle", processes)
     screen = Terminal(lab, product.controller_command())
     try:

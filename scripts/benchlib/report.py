@@ -35,6 +35,9 @@ def machine():
 class Report:
     """The results of one verb. `samples[metric][contender]` is a list of figures; None stands for a failed try."""
 
+    # A figure that could not be measured is shown as such; only smoke has parts that can be missing as a whole.
+    complete = True
+
     def __init__(self, verb, title):
         self.verb, self.title = verb, title
         self.samples, self.units, self.targets, self.notes = {}, {}, [], []
@@ -64,8 +67,8 @@ class Report:
         ratios = [a / b for a, b in pairs if a is not None and b]
         return statistics.median(ratios) if ratios else None
 
-    def results(self):
-        """The targets with what was measured, as `--json` writes them; what a short run did not try is left out."""
+    def ratios(self):
+        """The targets with what was measured; what a short run did not try is left out."""
         rows = []
         for metric, contender, against, at_least, at_most in self.targets:
             if not {contender, against} <= self.samples.get(metric, {}).keys():
@@ -73,12 +76,22 @@ class Report:
             ratio = self.ratio(metric, contender, against)
             reached = None if ratio is None else (
                 (at_least is None or ratio >= at_least) and (at_most is None or ratio <= at_most))
-            rows.append({
-                "metric": metric if contender == "Trocket" else f"{contender}: {metric}", "value": self.median(metric, contender), "unit": self.units.get(metric),
-                "against": against, "ratio": None if ratio is None else round(ratio, 3),
-                "target": f"≥ {at_least}" if at_least is not None else f"≤ {at_most}", "reached": reached,
-            })
+            rows.append({**self.figure(metric, contender), "against": against,
+                         "ratio": None if ratio is None else round(ratio, 3),
+                         "target": f"≥ {at_least}" if at_least is not None else f"≤ {at_most}", "reached": reached})
         return rows
+
+    def results(self):
+        """What `--json` writes: the targets, then every figure once with nothing it is held against."""
+        return self.ratios() + [
+            {**self.figure(metric, contender), "against": None, "ratio": None, "target": None, "reached": None}
+            for metric, by in self.samples.items() for contender in by]
+
+    def figure(self, metric, contender):
+        """A contender's figure by name; only the product's own needs no name before it."""
+        value = self.median(metric, contender)
+        return {"metric": metric if contender == "Trocket" else f"{contender}: {metric}",
+                "value": None if value is None else round(value, 4), "unit": self.units.get(metric)}
 
     def text(self):
         """The table, in Markdown."""
@@ -89,7 +102,7 @@ class Report:
         for metric, by in self.samples.items():
             cells = [self.cell(by.get(contender)) for contender in contenders]
             lines.append(f"| {metric} | {self.units[metric]} | " + " | ".join(cells) + " |")
-        rows = self.results()
+        rows = self.ratios()
         if rows:
             lines += ["", "| ratio | against | measured | target | reached |", "|---|---|---|---|---|"]
             lines += [f"| {r['metric']} | {r['against']} | {r['ratio']} | {r['target']} | "

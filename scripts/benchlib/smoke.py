@@ -9,14 +9,15 @@ import time
 from .report import VERIFICATION
 
 VERBS = {"tunnel": "tunnel", "latency": "latency", "domestic": "domestic", "connect": "connect", "test": "delays",
-         "footprint": "footprint"}
+         "import": "importing", "footprint": "footprint"}
+COLUMNS = ("verb", "metric", "against", "ratio", "recorded", "target")
 
 
 class Comparison:
     """What was measured now and what was recorded."""
 
     def __init__(self):
-        self.rows, self.notes = [], []
+        self.rows, self.notes, self.complete = [], [], True
 
     def results(self):
         """The results with what was recorded, as `--json` writes them."""
@@ -25,8 +26,7 @@ class Comparison:
     def text(self):
         """The table, in Markdown."""
         said = ["| verb | measured | against | now | recorded | target |", "|---|---|---|---|---|---|"]
-        said += [f"| {row['verb']} | {row['metric']} | {row['against']} | {row['ratio']} | {row['recorded']} | {row['target']} |"
-                 for row in self.rows]
+        said += ["| " + " | ".join("–" if row[key] is None else str(row[key]) for key in COLUMNS) + " |" for row in self.rows]
         return "\n".join(said + [""] + self.notes) + "\n"
 
     def write_json(self, path):
@@ -40,13 +40,13 @@ def recorded(verb):
     """The recorded ratios of a verb by metric and rival."""
     try:
         with open(os.path.join(VERIFICATION, f"bench-{verb}.json"), encoding="utf-8") as file:
-            return {(row["metric"], row["against"]): row["ratio"] for row in json.load(file)}
+            return {(row["metric"], row["against"]): row["ratio"] for row in json.load(file) if row["target"]}
     except (FileNotFoundError, ValueError):
         return {}
 
 
 def run(options):
-    """Every verb once, briefly; one that cannot be measured is named, and the next one gets its turn."""
+    """Every verb once, briefly; one that cannot be measured is named and makes the exit status 1, and the next gets its turn."""
     short = copy.copy(options)
     short.rounds, short.seconds, short.quick, short.full = 1, 1, True, False
     comparison = Comparison()
@@ -56,9 +56,10 @@ def run(options):
             report = importlib.import_module(f"benchlib.{module}").run(short)
         except Exception as problem:  # whatever stopped one verb, the others are still worth a look
             comparison.notes.append(f"{verb}: not measured: {problem}")
+            comparison.complete = False
             continue
         last = recorded(verb)
         comparison.rows += [{"verb": verb, **row, "recorded": last.get((row["metric"], row["against"]))}
-                            for row in report.results()]
+                            for row in report.ratios()]
         comparison.notes.append(f"{verb}: {time.monotonic() - began:.0f} s")
     return comparison
