@@ -47,8 +47,16 @@ def inside(name, host, arguments):
 
     `ip netns exec` replaces itself by the command, so the process id and the way signals and exit status travel are the
     command's own. The machine's system bus and resolver sockets are hidden: a lab must not talk to the real machine's.
+    What `own` holds for the host is there in their place.
     """
-    return ["ip", "netns", "exec", plan.namespace(name, host), "/bin/sh", hide_script(name), *map(str, arguments)]
+    return ["ip", "netns", "exec", plan.namespace(name, host), "/bin/sh", hide_script(name), own(name, host),
+            *map(str, arguments)]
+
+
+def own(name, host):
+    """Where a host may have a bus and a resolver of its own: `run/dbus`, `run/systemd/resolve`, and in the file `usr` the
+    folders laid over its /usr, the first on top."""
+    return os.path.join(plan.directory(name), "own", host)
 
 
 def hide_script(name):
@@ -56,14 +64,25 @@ def hide_script(name):
     return os.path.join(plan.directory(name), "bin", "hide")
 
 
-HIDE = """# Hides the real machine's bus and resolver from what runs in the lab, then becomes it. Where no udev has opened
-# /dev/net/tun to everyone, as it is on an ordinary machine, the lab's hosts get one of their own that is.
+HIDE = """# Hides the real machine's bus and resolver from what runs in the lab, or shows the host's own ($1), then becomes it.
+# Where no udev has opened /dev/net/tun to everyone, as it is on an ordinary machine, the lab's hosts get one of their own
+# that is.
+own=$1
+shift
 if [ -c /dev/net/tun ] && [ "$(stat -c %a /dev/net/tun)" != 666 ]; then
     mount -t tmpfs -o size=4k,mode=755 none /dev/net && mknod -m 666 /dev/net/tun c 10 200
 fi
 for directory in /run/dbus /run/systemd/resolve /run/nscd; do
-    [ -d "$directory" ] && mount -t tmpfs -o ro,size=4k none "$directory"
+    if [ -d "$own$directory" ]; then
+        # An empty directory is all the real machine gets to see of it.
+        mkdir -p "$directory" && mount --bind "$own$directory" "$directory"
+    elif [ -d "$directory" ]; then
+        mount -t tmpfs -o ro,size=4k none "$directory"
+    fi
 done
+if [ -f "$own/usr" ]; then
+    mount -t overlay -o "ro,lowerdir=$(cat "$own/usr"):/usr" overlay /usr || exit 125
+fi
 exec "$@"
 """
 
