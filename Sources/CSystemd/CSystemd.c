@@ -224,6 +224,9 @@ int csd_secure_link(
             bus->bus, service, path, manager, "SetLinkDNSOverTLS", &error, NULL, "is", link, "no");
     if (result < 0)
         fail(result, &error, problem, size);
+    else
+        // An uplink that wants every name too would go on giving out what was learnt around the tunnel.
+        bus->call_method(bus->bus, service, path, manager, "FlushCaches", NULL, NULL, "");
     bus->error_free(&error);
     return result < 0 ? result : 0;
 }
@@ -282,6 +285,13 @@ int csd_read_link(struct csd_bus *bus, int link, struct csd_link_state *out, cha
         result = bus->get_property(bus->bus, service, object, link_interface, "DefaultRoute", &error, &reply, "b");
     if (result >= 0)
         result = bus->read(reply, "b", &out->is_default_route);
+    reply = bus->unref(reply);
+    if (result >= 0)
+        result = bus->get_property(bus->bus, service, object, link_interface, "DNSOverTLS", &error, &reply, "s");
+    const char *tls = "";
+    if (result >= 0)
+        result = bus->read(reply, "s", &tls);
+    out->is_plain = !strcmp(tls, "no");
     if (result < 0)
         fail(result, &error, problem, size);
     bus->unref(reply);

@@ -107,6 +107,9 @@ package struct StatusReport: Hashable, Sendable {
 }
 
 extension StatusReport {
+    /// True when the host's resolver runs and does not let itself be led through the tunnel.
+    package var isResolverRefusing: Bool { dns["method"].string == "refused" }
+
     /// The object on the wire.
     package var json: JSON {
         var object: JSON = [

@@ -79,6 +79,10 @@ struct Examination {
         if status.state == .connected, !status.verified {
             report(Check("network", .warning, Messages.notVerified, remedy: Messages.workerLogRemedy))
         }
+        if status.isResolverRefusing {
+            let text = Messages.resolverRefuses(isStopped: status.dataPath == .redirect)
+            report(Check("dns-not-secured", .warning, text, remedy: Messages.resolverRefusesRemedy))
+        }
         for code in status.notCovered {
             report(Check("not-covered", .fact, Messages.notCovered[code] ?? Text(verbatim: code)))
         }

@@ -189,7 +189,10 @@ extension Standing {
     var notices: [(code: String, text: Text)] {
         let hasTunnel = status.state == .connected || status.state == .reconnecting
         let path = hasTunnel && status.dataPath == .tun ? [("nft-missing", Messages.netfilterMissing)] : []
-        return path + status.notCovered.map { ($0, Messages.notCovered[$0] ?? Text(verbatim: $0)) }
+        let resolver =
+            status.isResolverRefusing
+            ? [("dns-not-secured", Messages.resolverRefuses(isStopped: status.dataPath == .redirect))] : []
+        return path + resolver + status.notCovered.map { ($0, Messages.notCovered[$0] ?? Text(verbatim: $0)) }
     }
 
     /// Rates are null unless watched: the engine counts them a second at a time.

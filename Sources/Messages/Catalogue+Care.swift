@@ -113,6 +113,15 @@ extension Messages {
     }
     package static let stubResolver = Text(
         "正在使用 systemd-resolved；连接时会设置并核对它的 DNS", "systemd-resolved is in use; its DNS is set and read back on connect")
+    package static func resolverRefuses(isStopped: Bool) -> Text {
+        Text("systemd-resolved 不接受改走隧道的设置；", "systemd-resolved refuses to ask through the tunnel; ")
+            + (isStopped
+                ? Text("它绑定到其他网卡的查询已被拦下，域名可能无法解析", "what it asks by other links is stopped, names may not resolve")
+                : Text("它绑定到其他网卡的查询不经隧道", "what it asks by other links goes around the tunnel"))
+    }
+    package static let resolverRefusesRemedy = Text(
+        "请安装 polkitd 与安装包自带的 polkit 规则（50-trocket.rules），然后再运行 status。",
+        "Install polkitd and the package's polkit rule (50-trocket.rules), then ask for the status again.")
     package static func tunnelState(_ state: String) -> Text {
         Text("当前状态：", "the tunnel is ") + (states[state] ?? Text(verbatim: state))
     }

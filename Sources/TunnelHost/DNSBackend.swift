@@ -17,14 +17,16 @@ package enum DNSProtection: Hashable, Sendable, CustomStringConvertible {
         case .captured: "DNS queries to any server are taken into the tunnel"
         case .resolved: "systemd-resolved asks through the tunnel"
         case .refused(let reason):
-            "systemd-resolved could not be told to ask through the tunnel (\(reason)): queries it binds to other links are "
-                + "rejected, names may not resolve; install Trocket's polkit rule for user trocket and reconnect"
+            "systemd-resolved could not be told to ask through the tunnel (\(reason)): what it asks by other links goes "
+                + "around the tunnel unless the kill-switch table stops it; install Trocket's polkit rule for user trocket"
         }
     }
 }
 
 /// Something that resolves names on this host and can be told by which link to ask.
 protocol DNSBackend: AnyObject {
+    /// Where it replaces a file whenever somebody has told it something.
+    var directory: String { get }
     /// Whether it runs on this host now.
     func isPresent() throws(DNSError) -> Bool
     /// Tells it to send every query by this link to these servers, and reads back that it will.

@@ -14,6 +14,7 @@ extension HostNetwork {
         guard let request, let link = try? socket.link(named: Reserved.link) else { return .captured }
         do throws(DNSError) {
             guard try dnsBackend.isPresent() else {
+                dnsIsSet = false
                 dnsProtection = .captured
                 return .captured
             }
@@ -24,23 +25,29 @@ extension HostNetwork {
         try ledger.write(ledgerEntries)
         let servers = familiesPresent.map(request.addresses.resolver)
         do throws(DNSError) { try dnsBackend.secure(link.index, servers: servers) } catch { return refused(error) }
-        log(.info, "resolved asks through the tunnel")
+        if dnsProtection != .resolved { log(.info, "resolved asks through the tunnel") }
         dnsProtection = .resolved
         return .resolved
     }
 
-    /// Whether the host's resolver still asks through the tunnel; asked when `status` is. Other programs rewrite it.
+    /// Whether the host's resolver asks through the tunnel, and sees to it that it does: other programs rewrite it, and it may
+    /// have been started, or allowed to be told, only now.
+    /// - Throws: `SystemCallError` when the ledger cannot be written.
+    @discardableResult
     package func checkDNS() throws -> DNSProtection {
         guard dnsProtection == .resolved, let request, let link = try? socket.link(named: Reserved.link) else {
-            return dnsProtection
+            return try protectDNS()
         }
         let servers = familiesPresent.map(request.addresses.resolver)
         let holds: Bool
         do throws(DNSError) { holds = try dnsBackend.isSecured(link.index, servers: servers) } catch { holds = false }
-        return holds ? .resolved : try protectDNS()
+        guard !holds else { return .resolved }
+        log(.warning, "repairing", ["drift": "resolved does not ask through the tunnel any more"])
+        return try protectDNS()
     }
 
     private func refused(_ error: DNSError) -> DNSProtection {
+        guard dnsProtection != .refused(reason: error.text) else { return dnsProtection }
         log(.warning, "resolved does not ask through the tunnel", ["doing": error.operation, "said": error.text])
         dnsProtection = .refused(reason: error.text)
         return dnsProtection

@@ -24,6 +24,8 @@ package struct NetworkReport {
     package var uplinkChanged = false
     /// The default routes now.
     package var uplinks: Set<Uplink> = []
+    /// True when the host's resolver is led otherwise than before.
+    package var dnsChanged = false
     /// Why it could not be put right.
     package var failure: (any Error)?
 }
@@ -34,6 +36,9 @@ extension HostNetwork {
         let loop: EventLoop
         let tokens: [EventLoop.Token]
         let handler: (NetworkReport) -> Void
+        /// Nil where no resolver has ever run.
+        let resolver: ResolverWatch?
+        var resolverChanged = false
         var pending: EventLoop.Token?
         var answered: Moment?
         /// Answers in a row that could not put things right.
@@ -43,6 +48,12 @@ extension HostNetwork {
         var addresses: Set<IPAddress> = []
         /// Since when there has been no way out.
         var cutOff: Moment?
+    }
+
+    /// Hears of what others tell the resolver.
+    final class ResolverWatch {
+        let directory: DirectoryWatch
+        init(_ path: String) throws(SystemCallError) { directory = try DirectoryWatch(path) }
     }
 
     /// The least time between two answers, in milliseconds.
@@ -57,12 +68,22 @@ extension HostNetwork {
     package func watch(on loop: EventLoop, handler: @escaping (NetworkReport) -> Void) throws {
         stopWatching()
         _ = monitor.drain()
-        let tokens = try monitor.descriptors.map { descriptor throws(SystemCallError) in
+        var tokens = try monitor.descriptors.map { descriptor throws(SystemCallError) in
             try loop.watch(descriptor) { [weak self] _ in self?.noticed() }
+        }
+        let resolver = try? ResolverWatch(dnsBackend.directory)
+        if let resolver {
+            tokens.append(
+                try loop.watch(resolver.directory.descriptor.number) { [weak self] _ in
+                    resolver.directory.drain()
+                    self?.watch?.resolverChanged = true
+                    self?.answerSoon()
+                })
         }
         // The first changes to come are those of a tunnel on its way up, which is read back at the end: no hurry.
         watch = Watch(
-            loop: loop, tokens: tokens, handler: handler, answered: .now, uplinks: (try? currentUplinks()) ?? [])
+            loop: loop, tokens: tokens, handler: handler, resolver: resolver, answered: .now,
+            uplinks: (try? currentUplinks()) ?? [])
         resetDeadConnections()
     }
 
@@ -74,7 +95,11 @@ extension HostNetwork {
     }
 
     private func noticed() {
-        guard !monitor.drain().isEmpty, let watch, watch.pending == nil else { return }
+        if !monitor.drain().isEmpty { answerSoon() }
+    }
+
+    private func answerSoon() {
+        guard let watch, watch.pending == nil else { return }
         let wait = watch.answered.map { Self.interval - Moment.now.milliseconds(since: $0) } ?? 0
         guard wait > 0 else {
             answer()
@@ -85,14 +110,17 @@ extension HostNetwork {
 
     private func answer() {
         guard let before = watch else { return }
-        let report = examine(knownUplinks: before.uplinks)
+        var report = examine(knownUplinks: before.uplinks)
+        if before.resolverChanged { report.dnsChanged = followResolver() }
         watch?.pending = nil
+        watch?.resolverChanged = false
         watch?.answered = Moment.now
         watch?.uplinks = report.uplinks
         resetDeadConnections()
         tryAgain(after: report)
         let isNews =
-            !report.repair.drifts.isEmpty || report.onLinkChanged || report.uplinkChanged || report.failure != nil
+            !report.repair.drifts.isEmpty || report.onLinkChanged || report.uplinkChanged || report.dnsChanged
+            || report.failure != nil
         if isNews { before.handler(report) }
     }
 
@@ -106,6 +134,13 @@ extension HostNetwork {
         let wait = Self.interval << min(watch.failures, Self.doublings)
         self.watch?.failures += 1
         self.watch?.pending = watch.loop.after(milliseconds: wait) { [weak self] in self?.answer() }
+    }
+
+    /// Puts back what others told the resolver; returns true when it is led otherwise than before.
+    private func followResolver() -> Bool {
+        let before = dnsProtection
+        do { try checkDNS() } catch { log(.error, "cannot lead the resolver", ["error": "\(error)"]) }
+        return dnsProtection != before
     }
 
     /// Looks at everything at once: on-link networks, drift, uplinks. For the watch, and for the worker when it wakes from

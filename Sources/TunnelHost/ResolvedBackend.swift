@@ -3,8 +3,8 @@
 internal import Addressing
 internal import CSystemd
 
-/// systemd-resolved on the system bus. Each use opens the bus anew: it happens at connect and disconnect only, and a
-/// connection kept would wake the worker.
+/// systemd-resolved on the system bus. Each use opens the bus anew: it happens seldom, and a connection kept would wake
+/// the worker.
 final class ResolvedBackend: DNSBackend {
     private let address: String
 
@@ -12,6 +12,9 @@ final class ResolvedBackend: DNSBackend {
     private let timeout: UInt64
     /// Where the system bus listens (D-Bus specification, "System message bus").
     static let systemBus = "unix:path=/run/dbus/system_bus_socket"
+
+    /// `resolv.conf` in it is replaced at every change of a link's servers and domains (systemd-resolved.service(8)).
+    let directory = "/run/systemd/resolve"
 
     init(bus address: String = ResolvedBackend.systemBus, timeout: UInt64 = 3_000_000) {
         self.address = address
@@ -46,7 +49,8 @@ final class ResolvedBackend: DNSBackend {
         try call("reading the link's DNS") { bus, text, size in
             csd_read_link(bus, link.rawValue, &state, text, size)
         }
-        return state.takes_every_domain != 0 && state.is_default_route != 0 && Set(state.addresses) == Set(servers)
+        return state.takes_every_domain != 0 && state.is_default_route != 0 && state.is_plain != 0
+            && Set(state.addresses) == Set(servers)
     }
 
     func revert(_ link: InterfaceIndex) throws(DNSError) {

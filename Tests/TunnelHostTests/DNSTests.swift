@@ -1,4 +1,4 @@
-// Leading the host's resolver through the tunnel: with a pretended one, and with the real systemd-resolved.
+// Leading the host's resolver through the tunnel, with a pretended one; the real one is in `namespaces/tests/test_resolved.py`.
 
 import Addressing
 import Linux
@@ -6,17 +6,20 @@ import Logging
 import NamespaceSupport
 import Netlink
 import NetworkPlan
-import Privileges
 import Testing
 
 @testable import TunnelHost
 
 /// A resolver that keeps what it is told.
 private final class PretendedBackend: DNSBackend {
+    let directory: String
     var isHere = true
     var refusal: DNSError?
     var told: [InterfaceIndex: [IPAddress]] = [:]
     var calls: [String] = []
+
+    /// What it is told by others shows in this directory.
+    init(in directory: String = "/nonexistent") { self.directory = directory }
 
     func isPresent() throws(DNSError) -> Bool { isHere }
     func secure(_ link: InterfaceIndex, servers: [IPAddress]) throws(DNSError) {
@@ -62,6 +65,62 @@ struct DNSTests {
         }
     }
 
+    @Test func aResolverThatComesOrRelentsLaterIsTold() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            let backend = PretendedBackend()
+            let host = try HostNetwork(
+                ledgerIn: try Directory(fixture.path), owner: 0, log: Log("test", sink: fixture.sink),
+                dnsBackend: backend)
+            try host.raise(try fixture.request(host), sandbox: try makeNamespace())
+            backend.isHere = false
+            #expect(try host.protectDNS() == .captured && host.checkDNS() == .captured && backend.calls == [])
+            backend.isHere = true
+            backend.refusal = DNSError(operation: "setting", text: "Access denied")
+            #expect(try host.checkDNS() == .refused(reason: "Access denied"))
+            #expect(try host.checkDNS() == .refused(reason: "Access denied"))
+            #expect(fixture.sink.lines.filter { $0.contains("Access denied") }.count == 1)
+            backend.refusal = nil
+            #expect(try host.checkDNS() == .resolved)
+            backend.isHere = false
+            backend.told = [:]
+            #expect(try host.checkDNS() == .captured)
+            try host.lower()
+            fixture.remove()
+        }
+    }
+
+    @Test func whatOthersTellAResolverIsHeardOf() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            shell("mkdir \(fixture.path)/resolve")
+            let backend = PretendedBackend(in: "\(fixture.path)/resolve")
+            let host = try HostNetwork(
+                ledgerIn: try Directory(fixture.path), owner: 0, log: Log("test", sink: fixture.sink),
+                dnsBackend: backend)
+            try host.raise(try fixture.request(host), sandbox: try makeNamespace())
+            #expect(try host.protectDNS() == .resolved)
+            let loop = try EventLoop()
+            var news: [Bool] = []
+            try host.watch(on: loop) { news.append($0.dnsChanged) }
+            backend.told = [:]
+            shell("cd \(fixture.path)/resolve; echo nameserver 203.0.113.1 >new; mv new resolv.conf")
+            let deadline = Moment.now.adding(milliseconds: 10_000)
+            while backend.told.isEmpty, Moment.now < deadline { try loop.turn(timeout: 10_000) }
+            #expect(host.dnsProtection == .resolved && backend.told.values.first?.count == 2)
+            // It is led as before, so nobody has to be told.
+            #expect(news.isEmpty)
+            backend.told = [:]
+            backend.refusal = DNSError(operation: "setting", text: "Access denied")
+            shell("cd \(fixture.path)/resolve; echo nameserver 203.0.113.1 >new; mv new resolv.conf")
+            while news.isEmpty, Moment.now < deadline { try loop.turn(timeout: 10_000) }
+            #expect(news == [true] && host.dnsProtection == .refused(reason: "Access denied"))
+            host.stopWatching()
+            try host.lower()
+            fixture.remove()
+        }
+    }
+
     @Test func withoutAResolverTheRuleIsEnough() async {
         await #expect(processExitsWith: .success) {
             let fixture = Fixture()
@@ -87,58 +146,6 @@ struct DNSTests {
             #expect(Moment.now.milliseconds(since: start) < 20_000)
             silent.close()
             fixture.remove()
-        }
-    }
-
-    @Test(.enabled(if: Resolved.isThere, "needs dbus-daemon and systemd-resolved (TROCKET_TEST_RESOLVED)"))
-    func theRealResolvedKeepsWhatItIsTold() async {
-        await #expect(processExitsWith: .success) {
-            let fixture = Fixture()
-            shell("chmod 0755 \(fixture.path)")
-            let resolved = try Resolved(in: fixture.path)
-            let backend = ResolvedBackend(bus: resolved.address)
-            for _ in 0..<300 where try !backend.isPresent() { shell("sleep 0.05") }
-            let host = try HostNetwork(
-                ledgerIn: try Directory(fixture.path), owner: 0, log: Log("test", sink: fixture.sink),
-                dnsBackend: backend)
-            try host.raise(try fixture.request(host), sandbox: try makeNamespace())
-            #expect(try host.protectDNS() == .resolved)
-            let link = try #require(try host.socket.link(named: Reserved.link)).index
-            let servers = AddressFamily.allCases.map(LinkAddresses.preferred.resolver)
-            #expect(try backend.isSecured(link, servers: servers))
-            #expect(try !backend.isSecured(link, servers: [servers[0]]))
-            try backend.revert(link)
-            #expect(try !backend.isSecured(link, servers: servers))
-            #expect(try host.checkDNS() == .resolved)
-            #expect(try backend.isSecured(link, servers: servers))
-            try host.lower()
-            // The link is gone, and with it what resolved knew of it.
-            #expect(throws: DNSError.self) { _ = try backend.isSecured(link, servers: servers) }
-            withExtendedLifetime(resolved) { fixture.remove() }
-        }
-    }
-
-    @Test(.enabled(if: Resolved.isThere, "needs dbus-daemon and systemd-resolved (TROCKET_TEST_RESOLVED)"))
-    func withoutThePolkitRuleItIsSaidPlainly() async {
-        await #expect(processExitsWith: .success) {
-            let fixture = Fixture()
-            shell("chown 61001 \(fixture.path); chmod 0755 \(fixture.path)")
-            let resolved = try Resolved(in: fixture.path)
-            let backend = ResolvedBackend(bus: resolved.address)
-            for _ in 0..<300 where try !backend.isPresent() { shell("sleep 0.05") }
-            let sandbox = try makeNamespace()
-            try Privileges.drop(to: 61001, group: 61001, keeping: [.netAdmin])
-            let host = try HostNetwork(
-                ledgerIn: try Directory(fixture.path), owner: 61001, log: Log("test", sink: fixture.sink),
-                dnsBackend: backend)
-            try host.raise(try fixture.request(host), sandbox: sandbox)
-            guard case .refused(let reason) = try host.protectDNS() else {
-                Issue.record("resolved obeyed a user it does not know")
-                return
-            }
-            #expect(!reason.isEmpty)
-            try host.lower()
-            withExtendedLifetime(resolved) { fixture.remove() }
         }
     }
 }

@@ -21,6 +21,8 @@ struct csd_link_state {
     // Whether "." is a routing-only domain of the link.
     int takes_every_domain;
     int is_default_route;
+    // Whether its servers are asked without TLS.
+    int is_plain;
 };
 
 // Opens the bus at an address such as "unix:path=/run/dbus/system_bus_socket". Returns 0, or -errno: -ENOENT without the
@@ -31,10 +33,10 @@ void csd_close(struct csd_bus *bus);
 // 1 when resolved runs (it is not started by asking), 0 when not, or -errno.
 int csd_has_resolved(struct csd_bus *bus, char *problem, size_t size);
 
-// SetLinkDNS, SetLinkDomains with ".", SetLinkDefaultRoute, SetLinkDNSOverTLS "no". Returns 0 or -errno.
+// SetLinkDNS, SetLinkDomains with ".", SetLinkDefaultRoute, SetLinkDNSOverTLS "no", FlushCaches. Returns 0 or -errno.
 int csd_secure_link(struct csd_bus *bus, int link, const struct csd_server *servers, int count, char *problem, size_t size);
 
-// The link's properties DNS, Domains and DefaultRoute. Returns 0 or -errno.
+// The link's properties DNS, Domains, DefaultRoute and DNSOverTLS. Returns 0 or -errno.
 int csd_read_link(struct csd_bus *bus, int link, struct csd_link_state *out, char *problem, size_t size);
 
 // RevertLink and FlushCaches. Returns 0 or -errno.
