@@ -62,8 +62,9 @@ extension EngineHost {
         return bytes
     }
 
-    /// What only the worker's half of the configuration may hold: the engine appends the lists of both.
-    private static let reserved = ["log", "experimental", "inbounds", "network_namespaces", "services"]
+    /// What a profile may hold. All else is the worker's half alone, for the engine appends the lists of both. The names that
+    /// are allowed and not those that are not: to the engine `Inbounds` is `inbounds`, and so is every other way to write it.
+    private static let allowed: Set<String> = ["$schema", "certificate", "dns", "endpoints", "outbounds", "route"]
 
     /// A profile says where traffic goes and nothing else.
     static func checkProfile(_ bytes: [UInt8]) throws(Failure) {
@@ -75,7 +76,7 @@ extension EngineHost {
         guard let members = profile.object else {
             throw Failure(.badProfile, "The profile is damaged: it is no JSON object.", remedy: remedy)
         }
-        if let key = reserved.first(where: { members[$0] != nil }) {
+        if let key = members.members.first(where: { !allowed.contains($0.key) })?.key {
             throw Failure(.badProfile, "The profile holds \"\(key)\", which only the tunnel may set.", remedy: remedy)
         }
     }

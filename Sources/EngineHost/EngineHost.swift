@@ -59,8 +59,6 @@ package final class EngineHost {
     var engine: RunningEngine?
     /// What to start once the engine that runs has ended.
     var next: EngineStart?
-    /// The user whose engine wrote the log.
-    var logOwner: UInt32?
 
     /// - Parameters:
     ///   - socket: our end of the pair shared with the worker.
@@ -171,8 +169,7 @@ package final class EngineHost {
             address: "127.0.0.1:\(try Loopback.freePort())", secret: hexadecimal(try randomBytes(32)))
         let engine = try RunningEngine(
             start, profile: profile, api: api, configuration: configuration, user: user)
-        if logOwner != start.owner { log.begin(fresh: logOwner != nil) } else { log.begin(fresh: false) }
-        logOwner = start.owner
+        log.begin(for: start.owner)
         self.engine = engine
         tell(.started(generation: start.generation, pid: engine.process.pid, api: api))
         try watch(engine)
@@ -201,6 +198,7 @@ package final class EngineHost {
         self.engine = nil
         // A hostile engine may leave something behind that runs as its user, which the guard lets out.
         ThisProcess.endChildren()
+        try? EngineFolder(configuration).tidy()
         if let start = next {
             next = nil
             self.start(start)

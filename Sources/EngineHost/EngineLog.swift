@@ -10,6 +10,8 @@ final class EngineLog {
     private static let limit = 4 << 20
 
     private let directory: String
+    /// Whose engine writes: what it writes names every host that was visited.
+    private var owner: UInt32?
     private var file: OwnedDescriptor?
     private var size = 0
     /// Line feeds since the last start.
@@ -17,16 +19,22 @@ final class EngineLog {
 
     init(directory: String) { self.directory = directory }
 
-    /// A new engine writes from here on.
-    /// - Parameter fresh: forget what an engine of another user wrote.
-    func begin(fresh: Bool) {
+    /// A new engine writes from here on. What an engine of another user wrote is forgotten, though it was before this process
+    /// or this boot: every file begins with a line that names the user.
+    func begin(for owner: UInt32) {
         lines = 0
-        if fresh, let folder = try? Directory(directory) {
+        if owner != self.owner, let folder = try? Directory(directory) {
+            self.owner = owner
             file = nil
-            _ = try? folder.remove(Self.name)
-            _ = try? folder.remove(Self.name + ".1")
+            for name in [Self.name, Self.name + ".1"] where !isOwn(name) { _ = try? folder.remove(name) }
         }
         if file == nil { open() }
+    }
+
+    private var heading: String { "engine of user \(owner ?? 0)\n" }
+
+    private func isOwn(_ name: String) -> Bool {
+        (try? KernelFile.beginning(of: "\(directory)/\(name)", bytes: heading.utf8.count)) == heading
     }
 
     /// Keeps some output. A log that cannot be written must not stop the tunnel.
@@ -52,6 +60,7 @@ final class EngineLog {
             let opened = try? folder.openForAppending(Self.name, mode: 0o600)
         else { return }
         size = Int((try? FileStatus(of: opened.number, subject: Self.name).size) ?? 0)
+        if size == 0, (try? writeAll(opened.number, Array(heading.utf8))) != nil { size = heading.utf8.count }
         file = OwnedDescriptor(opened)
     }
 }

@@ -64,8 +64,8 @@ final class RunningEngine {
         self.api = api
         port = UInt16(api.address.split(separator: ":").last ?? "") ?? 0
         let directory = configuration.engineDirectory
-        let folder = try Directory(directory)
-        try folder.remove(Self.pidFile)
+        // Whatever an earlier engine left, a trap perhaps, is not this one's; its pid file least of all.
+        try EngineFolder(configuration).tidy()
         pidFileWatch = HeldWatch(try DirectoryWatch(directory))
 
         let ports = SandboxPorts()
@@ -75,7 +75,7 @@ final class RunningEngine {
             },
             redirectPort: ports.redirect.rawValue, tproxyPort: ports.tproxy.rawValue,
             pidFile: "\(directory)/\(Self.pidFile)", apiPort: port, secret: api.secret,
-            cacheFile: "\(directory)/cache.db", cacheOwner: String(start.owner))
+            cacheFile: "\(directory)/\(EngineFolder.cache)", cacheOwner: String(start.owner))
         tunnel.redirects = start.redirects
         tunnel.hasIPv6 = start.hasIPv6
         let first = try memoryFile("tunnel", holding: tunnel.json.encoded())

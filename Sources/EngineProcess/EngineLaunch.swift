@@ -54,6 +54,8 @@ package struct EngineLaunch: Sendable {
     private static let openFiles: UInt64 = 65_536
     /// Threads and processes of the engine's user together.
     private static let processes: UInt64 = 4_096
+    /// Bytes of a file. Its memory of selection and mode takes some ten thousand, and lies in memory like all of /run.
+    package static let fileSize: UInt64 = 16 << 20
 
     /// Starts the engine.
     /// - Parameter asOwnUser: whether limits meant for a user that is the engine's alone apply.
@@ -70,9 +72,13 @@ package struct EngineLaunch: Sendable {
             request.descriptors[2] = output
         }
         request.deniedCalls = DeniedCalls.engine
+        request.internetOnly = true
         request.limits = [(ResourceLimit.coreSize.rawValue, 0, 0)]
         if asOwnUser {
-            for (resource, value) in [(ResourceLimit.openFiles, Self.openFiles), (.processes, Self.processes)] {
+            let limits: [(ResourceLimit, UInt64)] = [
+                (.openFiles, Self.openFiles), (.processes, Self.processes), (.fileSize, Self.fileSize),
+            ]
+            for (resource, value) in limits {
                 let value = min(value, ThisProcess.hardLimit(resource))
                 request.limits.append((resource.rawValue, value, value))
             }

@@ -4,7 +4,8 @@ import CLinux
 
 /// Lists of system call numbers of this machine's architecture, to be answered with EPERM.
 package enum DeniedCalls {
-    /// Refused to all: spying on other processes, mounting, kernel code, keys, clocks, and doors that were bugs before.
+    /// Refused to all: spying on other processes, mounting, kernel code, keys, clocks, memory that outlives its maker, and
+    /// doors that were bugs before.
     private static let always: [Int32] =
         [
             SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_kcmp, SYS_pidfd_getfd, SYS_process_madvise,
@@ -15,7 +16,9 @@ package enum DeniedCalls {
             SYS_clock_settime, SYS_clock_adjtime, SYS_adjtimex, SYS_sethostname, SYS_setdomainname, SYS_vhangup,
             SYS_name_to_handle_at, SYS_open_by_handle_at, SYS_io_uring_setup, SYS_io_uring_enter,
             SYS_io_uring_register, SYS_fanotify_init, SYS_syslog, SYS_personality, SYS_lookup_dcookie, SYS_mbind,
-            SYS_migrate_pages, SYS_move_pages, SYS_set_mempolicy, SYS_remap_file_pages,
+            SYS_migrate_pages, SYS_move_pages, SYS_set_mempolicy, SYS_remap_file_pages, SYS_shmget, SYS_semget,
+            SYS_msgget,
+            SYS_mq_open,
         ].map { Int32($0) } + ofThisArchitecture
 
     #if arch(x86_64)

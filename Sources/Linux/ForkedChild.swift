@@ -64,6 +64,10 @@ package enum ThisProcess {
         }
     }
 
+    /// Has the kernel take this process and what it starts before others when memory runs out (proc_pid_oom_score_adj(5)). Must
+    /// be asked while still root: afterwards the file is not the process's own. A kernel that says no is no failure.
+    package static func offerToMemoryKiller() { try? KernelFile.write("/proc/self/oom_score_adj", "500") }
+
     /// Gives back memory that was needed for a moment only: code that ran once, and freed allocations.
     package static func releaseMemory() { cl_release_memory() }
 

@@ -80,6 +80,7 @@ enum EngineHostPhase {
     static func run(_ socket: Int32, _ settings: WorkerSettings, _ accounts: WorkerAccounts, parent: Int32) -> Int32 {
         do {
             ThisProcess.setName("trocket-engines")
+            ThisProcess.offerToMemoryKiller()
             try Inheritance.closeAll(but: socket)
             ThisProcess.beginGroup()
             try Privileges.drop(to: accounts.engine, group: accounts.engineGroup, keeping: [])

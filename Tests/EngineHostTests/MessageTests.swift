@@ -61,7 +61,7 @@ import Testing
             rmdir(path)
         }
         let log = EngineLog(directory: path)
-        log.begin(fresh: false)
+        log.begin(for: 1000)
         let line = [UInt8](repeating: 0x78, count: 65_535) + [0x0A]
         for _ in 0..<200 { log.append(line) }
         #expect(log.lines == 200)
@@ -72,15 +72,39 @@ import Testing
             return try FileStatus(of: file.number, subject: name).size
         }
         #expect(sizes.allSatisfy { $0 > 0 && $0 <= 4 << 20 })
-        log.begin(fresh: true)
+        log.begin(for: 1001)
         #expect(log.lines == 0)
         #expect(try folder.names() == ["engine.log"], "another user's engine left nothing to read")
+    }
+
+    /// What the engine of one user wrote names every host that user visited; a restart or a boot makes no difference.
+    @Test func theLogOfAnotherIsForgottenThoughTheProcessIsNew() throws {
+        var template = Array("/tmp/trocket-log-XXXXXX".utf8CString)
+        let path = try #require(
+            template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!) }.map { String(cString: $0) })
+        defer {
+            unlink("\(path)/engine.log")
+            rmdir(path)
+        }
+        func written(by owner: UInt32, _ text: String) throws -> String {
+            let log = EngineLog(directory: path)
+            log.begin(for: owner)
+            log.append(Array(text.utf8))
+            let reader = try log.reader()
+            return String(decoding: try readAll(reader.number, limit: 1 << 16, subject: "log"), as: UTF8.self)
+        }
+        _ = try written(by: 1000, "secret.example\n")
+        #expect(try written(by: 1000, "more\n").hasSuffix("\nsecret.example\nmore\n"), "one's own is kept")
+        #expect(try !written(by: 100, "x\n").contains("secret.example"))
+        _ = try written(by: 1000, "secret.example\n")
+        #expect(try !written(by: 10001, "x\n").contains("secret.example"))
     }
 
     @Test(arguments: [
         ("{\"outbounds\":[],\"route\":{}}", nil), ("{\"outbounds\":", "no JSON"), ("[]", "no JSON object"),
         ("{\"inbounds\":[]}", "inbounds"), ("{\"experimental\":{}}", "experimental"), ("{\"log\":null}", "log"),
         ("{\"network_namespaces\":[]}", "network_namespaces"), ("{\"services\":[]}", "services"),
+        ("{\"Inbounds\":[]}", "Inbounds"), ("{\"\\u017fervices\":[]}", "\u{017f}ervices"), ("{\"ntp\":{}}", "ntp"),
     ])
     func aProfileSaysWhereTrafficGoesAndNothingElse(text: String, problem: String?) {
         do throws(Failure) {

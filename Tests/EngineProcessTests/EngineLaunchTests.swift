@@ -37,6 +37,31 @@ import Testing
         #expect(error?.errno == .accessDenied)
     }
 
+    /// No Unix socket and so no bus, no screen and no other service of the machine; no packets, no netfilter.
+    @Test func itMakesInternetSocketsOnly() throws {
+        let program = """
+            import errno, socket
+            def made(family, kind, protocol=0):
+                try: socket.socket(family, kind, protocol)
+                except OSError as problem: return errno.errorcode[problem.errno]
+                return "made"
+            print(made(socket.AF_INET, socket.SOCK_STREAM), made(socket.AF_INET6, socket.SOCK_DGRAM),
+                  made(socket.AF_NETLINK, socket.SOCK_RAW, 0), made(socket.AF_NETLINK, socket.SOCK_RAW, 12),
+                  made(socket.AF_UNIX, socket.SOCK_STREAM), made(socket.AF_PACKET, socket.SOCK_RAW),
+                  made(socket.AF_ALG, socket.SOCK_SEQPACKET), made(socket.AF_VSOCK, socket.SOCK_STREAM))
+            """
+        let pipe = try Pipe()
+        var request = ChildRequest(path: "/usr/bin/python3", arguments: ["python3", "-I", "-c", program])
+        request.descriptors[1] = pipe.writer.number
+        request.deniedCalls = DeniedCalls.engine
+        request.internetOnly = true
+        let child = try ChildProcess(starting: request)
+        let reader = pipe.keepingReader()
+        let text = String(decoding: try readAll(reader.number, limit: 1 << 16, subject: "pipe"), as: UTF8.self)
+        #expect(child.wait(milliseconds: 10_000) == 0)
+        #expect(text == "made made made EPERM EPERM EPERM EPERM EPERM\n")
+    }
+
     @Test func itsRulesNameNoUsersDirectory() {
         var launch = EngineLaunch(path: "/usr/lib/trocket/sing-box", directory: "/var/lib/trocket/engine")
         launch.readable = ["/var/lib/trocket/users/1000/rule-sets"]

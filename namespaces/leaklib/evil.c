@@ -1,8 +1,10 @@
 /* What stands in for a compromised engine in the tests: tries what an engine must not be able to do and prints one line for each
-   try, "NAME ERRNO" (0: it worked). What else it does is in the file `order` in its working directory:
+   try, "NAME ERRNO" (0: it worked). What else it does is in the file `order` among the user's rule-sets:
      probe           nothing else; it then ends with status 7
      pid kernel|self|worker|host|user     names that process as the holder of its sandbox and stays
-   Build: cc -static -DUSER=61001 -DRUN='"/run/dir"' evil.c */
+     trap            leaves traps and rubbish in its directory and ends
+     bomb            leaves processes behind that fork all the time, and ends
+   Build: cc -static -DUSER='"/state/dir/users/61001"' -DRUN='"/run/dir"' evil.c */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,17 +17,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/ipc.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <dirent.h>
-
-#define TEXT_(x) #x
-#define TEXT(x) TEXT_(x)
 
 static void told(const char *name, long result) { printf("%s %d\n", name, result < 0 ? errno : 0); fflush(stdout); }
 
@@ -64,6 +69,8 @@ static void links(const char *when)
     told(name, ioctl(control, SIOCSIFADDR, &request));
     snprintf(name, sizeof name, "%s-bind-device-raw", when);
     told(name, socket(AF_PACKET, SOCK_RAW, 0));
+    snprintf(name, sizeof name, "%s-netfilter", when);
+    told(name, socket(AF_NETLINK, SOCK_RAW, 12));
     snprintf(name, sizeof name, "%s-raw", when);
     told(name, socket(AF_INET, SOCK_RAW, IPPROTO_ICMP));
     int mark = 51820;
@@ -80,12 +87,12 @@ static void probe(pid_t host, pid_t worker)
     for (int number = 5; number < 1024; number++) open_descriptors += fcntl(number, F_GETFD) >= 0;
     printf("inherited-descriptors %d\n", open_descriptors);
     try_open("control-own-file", "mine", O_RDWR | O_CREAT);
-    try_open("subscription", "../users/" TEXT(USER) "/subscription.json", O_RDONLY);
-    try_open("provider-source", "../users/" TEXT(USER) "/source", O_RDONLY | O_DIRECTORY);
-    try_open("write-profile", "../users/" TEXT(USER) "/profile.json", O_RDWR);
-    try_open("write-user-directory", "../users/" TEXT(USER) "/planted", O_RDWR | O_CREAT);
-    try_open("write-rule-sets", "../users/" TEXT(USER) "/rule-sets/planted", O_RDWR | O_CREAT);
-    try_open("write-state-root", "../planted", O_RDWR | O_CREAT);
+    try_open("subscription", USER "/subscription.json", O_RDONLY);
+    try_open("provider-source", USER "/source", O_RDONLY | O_DIRECTORY);
+    try_open("write-profile", USER "/profile.json", O_RDWR);
+    try_open("write-user-directory", USER "/planted", O_RDWR | O_CREAT);
+    try_open("write-rule-sets", USER "/rule-sets/planted", O_RDWR | O_CREAT);
+    try_open("write-state-root", USER "/../../planted", O_RDWR | O_CREAT);
     try_open("write-tmp", "/tmp/trocket-planted", O_RDWR | O_CREAT);
     try_open("write-shm", "/dev/shm/trocket-planted", O_RDWR | O_CREAT);
     try_open("write-run", RUN "/planted", O_RDWR | O_CREAT);
@@ -94,14 +101,17 @@ static void probe(pid_t host, pid_t worker)
     try_open("write-ledger", RUN "/worker/ledger.json", O_RDWR | O_CREAT);
     told("unlink-ledger", unlink(RUN "/worker/ledger.json"));
     told("unlink-socket", unlink(RUN "/command.sock"));
-    told("link-out-of-directory", link("../users/" TEXT(USER) "/subscription.json", "stolen"));
+    told("link-out-of-directory", link(USER "/subscription.json", "stolen"));
 
+    /* The system's bus, the screen, a container's manager: whoever may make no such socket reaches none of them. */
     int command = socket(AF_UNIX, SOCK_STREAM, 0);
     struct sockaddr_un place = {.sun_family = AF_UNIX};
     strcpy(place.sun_path, RUN "/command.sock");
-    told("command-socket", connect(command, (struct sockaddr *)&place, sizeof place));
+    told("command-socket", command < 0 ? -1 : connect(command, (struct sockaddr *)&place, sizeof place));
 
     told("signal-worker", kill(worker, 0));
+    told("signal-host", kill(host, 0));
+    told("stop-host", kill(host, SIGSTOP));
     told("stop-worker", kill(worker, SIGSTOP));
     told("kill-worker", kill(worker, SIGKILL));
     told("trace-worker", ptrace(PTRACE_ATTACH, worker, 0, 0));
@@ -117,6 +127,22 @@ static void probe(pid_t host, pid_t worker)
     told("list-worker-descriptors", listed ? 0 : -1);
     snprintf(path, sizeof path, "/proc/%d/mem", host);
     try_open("open-host-memory", path, O_RDWR);
+
+    snprintf(path, sizeof path, "/proc/%d/environ", host);
+    try_open("read-host-environment", path, O_RDONLY);
+    try_open("read-first-process", "/proc/1/environ", O_RDONLY);
+
+    told("shared-memory", shmget(IPC_PRIVATE, 1 << 20, 0600));
+    told("keys", syscall(SYS_add_key, "user", "planted", "x", 1, -5));
+    told("io-uring", syscall(SYS_io_uring_setup, 1, path));
+    told("bpf", syscall(SYS_bpf, 0, path, sizeof path));
+    told("page-faults", syscall(SYS_userfaultfd, 0));
+    told("counters", syscall(SYS_perf_event_open, path, 0, -1, -1, 0));
+    signal(SIGXFSZ, SIG_IGN);
+    int big = open("big", O_RDWR | O_CREAT, 0600);
+    told("file-of-a-gigabyte", ftruncate(big, 1 << 30));
+    struct rlimit limit = {1 << 20, 1 << 20};
+    told("more-descriptors", setrlimit(RLIMIT_NOFILE, &limit));
 
     links("host");
     told("become-root", setuid(0));
@@ -137,15 +163,51 @@ static void probe(pid_t host, pid_t worker)
     fflush(stdout);
 }
 
+/* What the next engine stumbles over, unless somebody clears it away. */
+static void trap(void)
+{
+    mkdir("holder.pid", 0700);
+    mkdir("holder.pid/deep", 0700);
+    close(open("holder.pid/deep/file", O_RDWR | O_CREAT, 0600));
+    chmod("holder.pid/deep", 0);
+    chmod("holder.pid", 0);
+    unlink("cache.db");
+    mkfifo("cache.db", 0600);
+    for (int number = 0; number < 64; number++) {
+        char name[32];
+        snprintf(name, sizeof name, "rubbish-%d", number);
+        int file = open(name, O_RDWR | O_CREAT, 0600);
+        if (ftruncate(file, 1 << 20)) printf("no rubbish\n");
+        close(file);
+    }
+    symlink("/etc/passwd", "link");
+}
+
+/* Processes which are always another one when somebody looks. */
+static void bomb(void)
+{
+    for (int number = 0; number < 40; number++)
+        if (fork() == 0)
+            for (;;) {
+                prctl(PR_SET_PDEATHSIG, 0);
+                setsid();
+                pid_t next = fork();
+                if (next > 0) _exit(0);
+                usleep(next < 0 ? 1000 : 200);
+            }
+}
+
 int main(void)
 {
     char order[64] = "";
-    FILE *file = fopen("order", "r");
+    FILE *file = fopen(USER "/rule-sets/order", "r");
     if (!file || !fgets(order, sizeof order, file)) return 6;
     fclose(file);
     order[strcspn(order, "\n")] = 0;
     pid_t host = getppid(), worker = parent_of(host), named = 2;
     if (!strcmp(order, "probe")) { probe(host, worker); return 7; }
+    if (!strcmp(order, "trap")) { trap(); return 7; }
+    if (!strcmp(order, "bomb")) { bomb(); return 7; }
     if (!strcmp(order, "pid self")) named = getpid();
     if (!strcmp(order, "pid worker")) named = worker;
     if (!strcmp(order, "pid host")) named = host;

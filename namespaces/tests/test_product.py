@@ -47,6 +47,14 @@ def test_engine_and_its_host_have_nothing(connected):
     assert process_status(pid)["Seccomp"].strip() == "2"
 
 
+def test_engine_goes_before_the_worker_when_memory_runs_out(connected):
+    def offered(pid):
+        with open(f"/proc/{pid}/oom_score_adj", encoding="ascii") as file:
+            return int(file.read())
+
+    assert offered(connected.status()["engine"]["pid"]) == 500 > offered(connected.worker.pid)
+
+
 def test_engine_helpers_hold_capabilities_only_in_their_own_user_namespace(connected):
     pid = connected.status()["engine"]["pid"]
     outer = own_namespace("self", "user")

@@ -161,6 +161,7 @@ struct cl_spawn_request {
     int landlock;  // a ruleset descriptor, or -1
     const int *denied_calls;  // system call numbers that return EPERM
     int denied_count;
+    int internet_only;  // sockets of other kinds return EPERM, see cl_seccomp_internet_only
     const struct cl_limit *limits;
     int limit_count;
     unsigned file_mask;
@@ -181,3 +182,5 @@ int cl_landlock_allow_port(int ruleset, unsigned port, uint64_t access);
 int cl_landlock_restrict(int ruleset);
 /// Installs a seccomp filter: the listed calls return EPERM, everything else is allowed (seccomp(2)).
 int cl_seccomp_deny(const int *calls, int count);
+/// Installs a seccomp filter: socket(2) makes IPv4, IPv6 and routing netlink sockets only, everything else returns EPERM.
+int cl_seccomp_internet_only(void);
