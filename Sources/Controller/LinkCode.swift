@@ -43,7 +43,7 @@ enum LinkCode {
                 remedy: Messages.codeTooWideRemedy)
         }
         context.output.note(Messages.codeIsSecret)
-        ModuleGrid.escaped(rows).forEach { context.output.result($0) }
+        ModuleGrid.escaped(rows).forEach { context.output.drawing($0) }
     }
 
     /// Whether the locale's characters are UTF-8. See locale(7).

@@ -48,21 +48,46 @@ package final class Output {
     /// Writes a line of the result in the user's language.
     package func result(_ text: Text) { result(text(language)) }
 
-    /// Writes bytes of the result as they are, such as a log.
-    package func raw(_ text: String) {
+    /// Writes text of the result, such as a log.
+    package func raw(_ text: String) { write(Self.harmless(text)) }
+
+    /// Writes a line that commands the terminal: a drawing of this program's own.
+    func drawing(_ line: String) { write(line + "\n") }
+
+    /// Writes the result object: indented for a whole result, in one line for an item of a stream.
+    package func result(_ value: JSON, pretty: Bool = true) {
+        write(Self.replacingControls(value.text(pretty: pretty)) { "\\u00" + String($0.value, radix: 16) } + "\n")
+    }
+
+    private func write(_ text: String) {
         clearProgress()
         guard lost == nil else { return }
         do { try writeOutput(text) } catch { lost = error }
     }
 
-    /// Writes the result object: indented for a whole result, in one line for an item of a stream.
-    package func result(_ value: JSON, pretty: Bool = true) { result(value.text(pretty: pretty)) }
+    /// Text that others have written, such as names, answers and logs, must not command the terminal: of its controls only
+    /// line feeds and tabs arrive.
+    static func harmless(_ text: String) -> String { replacingControls(text) { _ in "\u{fffd}" } }
+
+    /// - Parameter replace: what stands for a control character. JSON escapes those below the space by itself.
+    private static func replacingControls(_ text: String, _ replace: (Unicode.Scalar) -> String) -> String {
+        func isControl(_ value: UInt32) -> Bool {
+            value < 0x20 ? value != 0x0a && value != 0x09 : (0x7f...0x9f).contains(value)
+        }
+        // In UTF-8 those above DEL begin with C2, as little else does.
+        guard text.utf8.contains(where: { $0 == 0xc2 || ($0 < 0x80 && isControl(UInt32($0))) }) else { return text }
+        var kept = ""
+        for scalar in text.unicodeScalars {
+            if isControl(scalar.value) { kept += replace(scalar) } else { kept.unicodeScalars.append(scalar) }
+        }
+        return kept
+    }
 
     /// Says something beside the result. Silent with `--quiet`.
     package func note(_ text: Text) {
         guard !quiet else { return }
         clearProgress()
-        writeError(text(language) + "\n")
+        writeError(Self.harmless(text(language)) + "\n")
     }
 
     /// Shows how far a long operation is, on one line that the next call replaces. Only a person sees it, and only once
@@ -77,7 +102,7 @@ package final class Output {
     package func tick() {
         guard let text = pending, Moment.now.milliseconds(since: started) >= 500 else { return }
         pending = nil
-        let line = DisplayWidth.cut(text(language), to: max(10, columns - 1))
+        let line = DisplayWidth.cut(Self.harmless(text(language)), to: max(10, columns - 1))
         let width = DisplayWidth.of(line)
         writeError("\r" + line + String(repeating: " ", count: max(0, progressWidth - width)))
         progressWidth = width
@@ -104,8 +129,8 @@ package final class Output {
             result(failure.json(language))
         } else {
             clearProgress()
-            writeError("trocket: " + failure.message(language) + "\n")
-            let remedy = failure.remedy(language)
+            writeError("trocket: " + Self.harmless(failure.message(language)) + "\n")
+            let remedy = Self.harmless(failure.remedy(language))
             if !remedy.isEmpty { writeError("  → " + remedy + "\n") }
         }
     }

@@ -84,7 +84,14 @@ final class RunningEngine {
         var launch = EngineLaunch(path: configuration.engine, directory: directory)
         launch.configurations = [first.number, second.number]
         launch.output = pipe.writer.number
-        launch.readable = [configuration.userDirectory(start.owner) + "/rule-sets", configuration.ruleSets]
+        // The user's own: a link in its place would lead to what the engine's user may read of others.
+        let ruleSets = try? Directory(configuration.userDirectory(start.owner) + "/rule-sets")
+        launch.readable = [configuration.ruleSets]
+        switch ruleSets {
+        case .some(let folder) where (try? folder.status().owner) == start.owner:
+            launch.readable.append("/proc/self/fd/\(folder.descriptor.number)")
+        default: break
+        }
         launch.makesSandbox = true
         launch.ports = [port, ports.redirect.rawValue, ports.tproxy.rawValue]
         process = try launch.start(asOwnUser: true)

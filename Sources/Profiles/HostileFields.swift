@@ -50,6 +50,31 @@ enum HostileFields {
         return suffix.withUTF8Buffer { buffer in bytes.suffix(count).elementsEqual(buffer) }
     }
 
+    /// Takes the options of a plugin that open files out of their text: `cert` of v2ray-plugin is a path (SIP003: options are
+    /// set apart by `;`, a backslash takes the meaning from what follows it).
+    static func stripPluginOptions(_ line: inout JSON, place: () -> String, changes: inout [Change]) {
+        guard let text = line["plugin_opts"].string, text.utf8.contains(UInt8(ascii: "c")) else { return }
+        var options: [String] = [""]
+        var isEscaped = false
+        for scalar in text.unicodeScalars {
+            if scalar == ";", !isEscaped {
+                options.append("")
+                continue
+            }
+            options[options.count - 1].unicodeScalars.append(scalar)
+            isEscaped = scalar == "\\" && !isEscaped
+        }
+        let kept = options.filter { option in
+            // However its letters are escaped.
+            let name = option.unicodeScalars.prefix { $0 != "=" }.filter { $0 != "\\" && $0 != " " }
+            return String(String.UnicodeScalarView(name)) != "cert"
+        }
+        guard kept.count < options.count else { return }
+        line["plugin_opts"] = .string(kept.joined(separator: ";"))
+        changes.append(
+            Change(place: place() + ".plugin_opts", what: "cert removed", reason: "opens a file of this machine"))
+    }
+
     /// Removes every hostile field from an object and from all objects in it, and reports each.
     static func strip(_ value: inout JSON, place: () -> String, changes: inout [Change]) {
         guard isAnythingHostile(value, atTop: true) else { return }

@@ -76,6 +76,8 @@ struct Lines {
         let unique = tags.take(tag)
         var item = Item(object: source, tag: unique, originalTag: tag, isEndpoint: isEndpoint, number: number)
         HostileFields.strip(&item.object, place: { Item.place(isEndpoint, number) }, changes: &changes)
+        HostileFields.stripPluginOptions(
+            &item.object, place: { Item.place(isEndpoint, number) }, changes: &changes)
         if unique != tag {
             item.object["tag"] = .string(unique)
             changes.append(

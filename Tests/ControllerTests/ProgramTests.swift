@@ -53,6 +53,28 @@ func run(_ words: String..., language: Language = .english) -> (status: ExitCode
         #expect { try Connecting.wanted(command, context) } throws: { ($0 as? StoreError)?.code == .missing }
     }
 
+    @Test func whatOthersWroteCommandsNoTerminal() throws {
+        var written = ""
+        func output(json: Bool = false) -> Output {
+            Output(
+                language: .english, json: json, quiet: false, isWatched: false, columns: 80,
+                writeOutput: { written += $0 }, writeError: { written += $0 })
+        }
+        let hostile = "a\u{1b}]0;x\u{7}\u{9b}2J\r\u{7f}日\u{a0}é\tb\n"
+        let text = Text(verbatim: hostile)
+        output().raw(hostile)
+        output().result(hostile)
+        output().note(text)
+        output().failure(Failure("code", .failed, text, remedy: text))
+        #expect(
+            !written.unicodeScalars.contains { $0.properties.generalCategory == .control && $0 != "\n" && $0 != "\t" })
+        #expect(written.hasPrefix("a\u{fffd}]0;x\u{fffd}\u{fffd}2J\u{fffd}\u{fffd}日\u{a0}é\tb\n"))
+        written = ""
+        output(json: true).result(["text": .string(hostile)])
+        #expect(!written.unicodeScalars.contains { $0.properties.generalCategory == .control && $0 != "\n" })
+        #expect(try JSON.parse(written) == ["text": .string(hostile)])
+    }
+
     @Test func aLostResultIsAFailure() {
         var errors = ""
         let full = Output(

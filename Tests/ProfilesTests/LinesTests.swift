@@ -36,6 +36,18 @@ import Testing
         #expect(shaped.changes.count == 7)
     }
 
+    @Test(arguments: [
+        ("tls;cert=/etc/passwd;host=h", "tls;host=h"), ("c\\ert=/x", ""), ("tls;host=a\\;cert=/x", nil),
+        ("certRaw=abc;tls", nil), ("host=cert", nil),
+    ])
+    func pluginsOpenNoFiles(_ options: String, _ kept: String?) throws {
+        let shaped = try shape([
+            ["type": "shadowsocks", "tag": "s", "plugin": "v2ray-plugin", "plugin_opts": .string(options)]
+        ])
+        #expect(shaped.outbound("s")?["plugin_opts"].string == kept ?? options)
+        #expect(shaped.changed("outbounds[0].plugin_opts") == (kept != nil))
+    }
+
     @Test func typesThatAreNoLines() throws {
         let shaped = try shape([
             line("ok"), ["type": "tor", "tag": "t"], ["type": "bridge", "tag": "br"], ["tag": "x"], 5, ["type": 3],

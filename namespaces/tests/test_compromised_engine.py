@@ -105,6 +105,25 @@ def test_no_process_outlives_it(evil, lab):
     assert [pid for pid in netns.processes(lab.name) if pid not in host and os.stat(f"/proc/{pid}").st_uid == engine] == []
 
 
+def test_a_users_link_opens_nobody_elses_directory(evil, lab):
+    group = pwd.getpwnam("trocket-engine").pw_gid
+    own, other = os.path.join(evil.state_directory, "rule-sets"), lab.path("state", "users", "61002")
+    os.mkdir(other, 0o750)
+    os.chown(other, 61002, group)
+    # The hostile engine finds its order, and says more than nothing, only where it can read there.
+    with open(os.path.join(other, "order"), "w", encoding="ascii") as file:
+        file.write("probe\n")
+    os.rename(own, own + ".real")
+    os.symlink("../61002", own)
+    try:
+        done = evil.controller("connect", FIRST, "--wait", "25", "--json", check=False)
+        assert "status 6" in done.stdout, done.stdout
+    finally:
+        os.unlink(own)
+        os.rename(own + ".real", own)
+        shutil.rmtree(other)
+
+
 def test_an_honest_engine_runs_after_it(evil, lab):
     # As it would be found after a crash of everything at once: nobody has cleared anything away.
     order(evil, "trap")
