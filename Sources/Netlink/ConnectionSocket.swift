@@ -1,11 +1,12 @@
-// TCP connections of the host: listing them and resetting those that lead nowhere. As `ss -t` and `ss -K` do.
+// Connections of the host: listing them and resetting those that lead nowhere. As `ss` and `ss -K` do.
 
 package import Addressing
 internal import CNetlink
 internal import Linux
+package import NetworkPlan
 
-/// A TCP connection, or a listening socket, in this network namespace (sock_diag(7)).
-package struct TCPConnection: Hashable, Sendable {
+/// A connection, or a socket that waits for others, in this network namespace (sock_diag(7)).
+package struct HostConnection: Hashable, Sendable {
     /// The address on this side.
     package let local: IPAddress
     /// The port on this side.
@@ -16,14 +17,15 @@ package struct TCPConnection: Hashable, Sendable {
     package let remotePort: Port
     /// Who holds it.
     package let user: UserID
-    /// Whether it waits for connections.
+    /// Whether it waits for connections; of UDP, whether it speaks with anyone.
     package let isListening: Bool
+    fileprivate let transport: TransportProtocol
     /// The kernel's name for it: AF_INET or AF_INET6, and its identity.
     fileprivate let family: UInt8
     fileprivate let identity: [UInt8]
 }
 
-/// Lists and resets TCP connections in the network namespace it was made in.
+/// Lists and resets connections in the network namespace it was made in.
 package struct ConnectionSocket: ~Copyable {
     private let socket: RouteSocket
 
@@ -32,24 +34,23 @@ package struct ConnectionSocket: ~Copyable {
 
     /// SOCK_DIAG_BY_FAMILY.
     private static let listing = Int(SOCK_DIAG_BY_FAMILY)
-    /// IPPROTO_TCP.
-    private static let tcp: UInt8 = 6
-    /// TCP_ESTABLISHED, TCP_SYN_SENT, TCP_CLOSE_WAIT and TCP_LISTEN, as bits (`tcp_states.h`).
-    private static let states: UInt32 = 1 << 1 | 1 << 2 | 1 << 8 | 1 << listen
+    /// TCP_ESTABLISHED, TCP_SYN_SENT, TCP_CLOSE (UDP without a peer), TCP_CLOSE_WAIT and TCP_LISTEN, as bits (`tcp_states.h`).
+    private static let states: UInt32 = 1 << 1 | 1 << 2 | 1 << closed | 1 << 8 | 1 << listen
+    fileprivate static let closed: UInt32 = 7
     fileprivate static let listen: UInt32 = 10
 
     /// Connections that are open or opening, and listening sockets, of both families.
-    package func connections() throws(NetlinkError) -> [TCPConnection] {
-        var found: [TCPConnection] = []
+    package func connections(_ transport: TransportProtocol = .tcp) throws(NetlinkError) -> [HostConnection] {
+        var found: [HostConnection] = []
         for family in AddressFamily.allCases {
-            var ofFamily: [TCPConnection] = []
+            var ofFamily: [HostConnection] = []
             var header = inet_diag_req_v2()
             header.sdiag_family = family.number
-            header.sdiag_protocol = Self.tcp
+            header.sdiag_protocol = transport.rawValue
             header.idiag_states = Self.states
             let request = Request(Self.listing, flags: 0, header)
-            try socket.dump(request, "listing", "TCP connections") { reply in
-                if let connection = TCPConnection(reply) { ofFamily.append(connection) }
+            try socket.dump(request, "listing", "connections") { reply in
+                if let connection = HostConnection(reply, transport) { ofFamily.append(connection) }
             } restart: {
                 ofFamily = []
             }
@@ -61,10 +62,10 @@ package struct ConnectionSocket: ~Copyable {
     /// Resets a connection: its holder gets ECONNABORTED at once instead of waiting for answers that cannot come.
     /// - Throws: `NetlinkError`; `notSupported` on a kernel built without this (CONFIG_INET_DIAG_DESTROY).
     @discardableResult
-    package func reset(_ connection: TCPConnection) throws(NetlinkError) -> Removal {
+    package func reset(_ connection: HostConnection) throws(NetlinkError) -> Removal {
         var header = inet_diag_req_v2()
         header.sdiag_family = connection.family
-        header.sdiag_protocol = Self.tcp
+        header.sdiag_protocol = connection.transport.rawValue
         header.idiag_states = Self.states
         withUnsafeMutableBytes(of: &header.id) { $0.copyBytes(from: connection.identity) }
         let request = Request(Int(SOCK_DESTROY), flags: 0, header)
@@ -74,8 +75,8 @@ package struct ConnectionSocket: ~Copyable {
     }
 }
 
-extension TCPConnection {
-    fileprivate init?(_ reply: Reply) {
+extension HostConnection {
+    fileprivate init?(_ reply: Reply, _ transport: TransportProtocol) {
         guard Int(reply.type) == Int(SOCK_DIAG_BY_FAMILY), let message = reply.header(inet_diag_msg.self) else {
             return nil
         }
@@ -93,7 +94,9 @@ extension TCPConnection {
         localPort = Port(rawValue: UInt16(bigEndian: message.id.idiag_sport))
         remotePort = Port(rawValue: UInt16(bigEndian: message.id.idiag_dport))
         user = UserID(rawValue: message.idiag_uid)
-        isListening = UInt32(message.idiag_state) == ConnectionSocket.listen
+        isListening =
+            UInt32(message.idiag_state) == (transport == .tcp ? ConnectionSocket.listen : ConnectionSocket.closed)
+        self.transport = transport
         family = message.idiag_family
         identity = withUnsafeBytes(of: message.id) { Array($0) }
     }

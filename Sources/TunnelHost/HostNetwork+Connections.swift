@@ -1,13 +1,14 @@
 // Connections that can only hang: through a tunnel that is going, from an address that has gone, or of another day.
 
 internal import Addressing
+internal import Linux
 internal import Logging
 internal import Netlink
 internal import NetworkPlan
 
 extension HostNetwork {
     /// Connections of this host's programs through the tunnel that is up: those that speak from its address.
-    func connectionsThroughTunnel() throws -> [TCPConnection] {
+    func connectionsThroughTunnel() throws -> [HostConnection] {
         guard let request, installed.link != nil else { return [] }
         let own = [request.addresses.ipv4, request.addresses.ipv6]
         return try ConnectionSocket().connections().filter { connection in
@@ -16,7 +17,7 @@ extension HostNetwork {
     }
 
     /// The engine's connections with others, not those with this host's programs.
-    func engineConnections() throws -> [TCPConnection] {
+    func engineConnections() throws -> [HostConnection] {
         guard let request else { return [] }
         return try ConnectionSocket().connections().filter { connection in
             !connection.isListening && connection.user == request.engine
@@ -25,9 +26,39 @@ extension HostNetwork {
     }
 
     /// The engine's connections whose own address the host no longer has.
-    func deadEngineConnections() throws -> [TCPConnection] {
+    func deadEngineConnections() throws -> [HostConnection] {
         let present = try currentAddresses()
         return try engineConnections().filter { !present.contains($0.local) }
+    }
+
+    /// Resets what this host's programs opened to the outside while there was no guard.
+    func resetConnectionsFromBefore(_ table: GuardTable) {
+        for transport in [TransportProtocol.tcp, .udp] {
+            reset("from before the tunnel") { try connectionsFromBefore(table, transport) }
+        }
+    }
+
+    /// Connections this host's programs opened to the outside while there was no guard. Where nothing had the kernel track
+    /// connections until then, it begins with the guard, in the middle: one on which the other side speaks first would count
+    /// as come in from outside, and go on around the tunnel. An ephemeral port on which nobody waits for others is what tells
+    /// them from those that did come in.
+    func connectionsFromBefore(_ table: GuardTable, _ transport: TransportProtocol) throws -> [HostConnection] {
+        let ephemeral =
+            try KernelFile.read("/proc/sys/net/ipv4/ip_local_port_range")?.split(separator: "\t")
+            .compactMap { UInt16($0) } ?? []
+        guard ephemeral.count == 2, ephemeral[0] <= ephemeral[1] else { return [] }
+        let ports = Port(rawValue: ephemeral[0])...Port(rawValue: ephemeral[1])
+        let local = Self.loopback + Reserved.privateIPv4 + Reserved.broadcastIPv4 + Reserved.privateIPv6 + table.onLink
+        let own = try currentAddresses()
+        func leads(outside address: IPAddress) -> Bool {
+            !own.contains(address) && !local.contains { $0.contains(address) }
+        }
+        let all = try ConnectionSocket().connections(transport)
+        let waiting = Set(all.filter(\.isListening).map(\.localPort))
+        return all.filter { connection in
+            !connection.isListening && ports.contains(connection.localPort) && !waiting.contains(connection.localPort)
+                && connection.user != table.engine && leads(outside: connection.remote)
+        }
     }
 
     /// The addresses of the host.
@@ -35,7 +66,7 @@ extension HostNetwork {
 
     /// Resets connections, so that their programs learn at once and open new ones. A kernel that cannot is no failure: they
     /// time out then.
-    func reset(_ which: String, _ find: () throws -> [TCPConnection]) {
+    func reset(_ which: String, _ find: () throws -> [HostConnection]) {
         do {
             let connections = try find()
             guard !connections.isEmpty else { return }

@@ -27,7 +27,11 @@ extension HostNetwork {
 
     private func setGuard(_ table: GuardTable) throws {
         guard let nft else { return }
+        let isFirst = installed.guardTable == nil
+        if isFirst { resetConnectionsFromBefore(table) }
         let listing = try nft.replace(Reserved.guardTable, with: table.text)
+        // What was opened in between.
+        if isFirst { resetConnectionsFromBefore(table) }
         let count = Self.ruleCount(in: listing)
         guard count == table.ruleCount else {
             throw FirewallError(

@@ -52,7 +52,7 @@ class Bench:
             self.product = Product(self.lab)
             self.container()
             self.captures = [Capture(self.lab), Capture(self.lab, host="lan", link="eth1")]
-            sink = self.popen("world", "earlier.py", "serve")
+            sink = self.popen("world", "earlier.py", "serve", plan.WEB4, plan.WEB6)
             assert sink.stdout.readline() == "ready\n"
             self.senders = [self.sender("client", kinds.ORIGINS[:-1]), self.sender("container", kinds.ORIGINS[-1:])]
             self.earlier = None

@@ -1,6 +1,6 @@
 """Connections opened before connect. One end on the user's machine, the other abroad; both keep them going.
 
-    earlier.py serve             abroad: a quiet sink (7777, both transports) and a talkative one (7778)
+    earlier.py serve A4 A6       abroad: a quiet sink (7777, both transports) and a talkative one (7778), at these addresses
     earlier.py hold 4=A 6=A      on the user's machine: opens one of each, writes "ready", then sends on all of them for ever
 """
 
@@ -13,18 +13,19 @@ QUIET, TALKATIVE = 7777, 7778
 TALK = b"from the far end "
 
 
-def serve():
+def serve(*addresses):
     """Reads what comes; on the talkative port also talks, every 20 ms."""
     selector, streams, peers = selectors.DefaultSelector(), [], {}
     for port in (QUIET, TALKATIVE):
         listener = socket.create_server(("::", port), family=socket.AF_INET6, dualstack_ipv6=True)
         listener.setblocking(False)
         selector.register(listener, selectors.EVENT_READ, ("listener", port))
-        datagrams = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
-        datagrams.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
-        datagrams.bind(("::", port))
-        datagrams.setblocking(False)
-        selector.register(datagrams, selectors.EVENT_READ, ("datagrams", port))
+        for address in addresses:
+            # One for each, so that it answers from where it was asked.
+            datagrams = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM)
+            datagrams.bind((address, port))
+            datagrams.setblocking(False)
+            selector.register(datagrams, selectors.EVENT_READ, ("datagrams", port))
     print("ready", flush=True)
     while True:
         for key, _ in selector.select(0.02):
@@ -87,6 +88,6 @@ def hold(targets):
 
 
 if sys.argv[1] == "serve":
-    serve()
+    serve(*sys.argv[2:])
 else:
     hold(dict(argument.split("=", 1) for argument in sys.argv[2:]))

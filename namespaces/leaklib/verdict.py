@@ -51,6 +51,9 @@ def examine(row):
     for origin, told in row.senders.items():
         if not told["rounds"]:
             found.append(Finding(row, f"{origin}: sent nothing, so silence proves nothing"))
+    # While the guard is away these are as sockets bound to an address.
+    if row.expected["user"] == SILENT and row.sight.before and row.expected["address"] != BRIEF:
+        found.append(Finding(row, f"opened before connect: {dict(row.sight.before)}"))
     if row.expected["user"] == SILENT and row.sight.others:
         found.append(Finding(row, f"unexplained packets: {dict(row.sight.others)}"))
     return found
@@ -106,8 +109,8 @@ def document(windows, findings, heading):
         "of it in a window, `longest gap` the longest pause between two rounds. The captures are taken at the router and at the neighbour "
         "which is a second uplink, and judged afterwards.", "",
         *[f"- {who}: {text}" for who, text in kinds.DESCRIPTIONS.items()], "",
-        "`direct` is by design: forwarded traffic of containers, connections opened before connect, and what the specification's table of "
-        "states lets pass. Packets in brackets.", "",
+        "`direct` is by design: forwarded traffic of containers, and what the specification's table of states lets pass. "
+        "Connections opened before connect are reset, and refused where that was not possible. Packets in brackets.", "",
         table(windows), "",
         "## Findings", "", *([f"- {finding}" for finding in findings] or ["None."]), ""])
 
