@@ -15,6 +15,8 @@ package struct GuardTable: Hashable, Sendable {
 
     /// The user whose traffic passes: the engine.
     package var engine: UserID
+    /// The user systemd-resolved runs as: what it asks by TLS is refused, so that it asks the engine, in plain.
+    package var resolver: UserID?
     /// The link whose traffic passes.
     package var link: InterfaceName
     /// Networks the host is on.
@@ -26,10 +28,11 @@ package struct GuardTable: Hashable, Sendable {
 
     /// A table; the lists are brought into their smallest form, as nft refuses sets with overlapping elements.
     package init(
-        engine: UserID, link: InterfaceName = Reserved.link, onLink: [Prefix], domestic: [Prefix] = [],
-        lifetime: Lifetime
+        engine: UserID, resolver: UserID? = nil, link: InterfaceName = Reserved.link, onLink: [Prefix],
+        domestic: [Prefix] = [], lifetime: Lifetime
     ) {
         self.engine = engine
+        self.resolver = resolver
         self.link = link
         self.onLink = Prefix.minimal(onLink)
         self.domestic = Prefix.minimal(domestic)
@@ -57,8 +60,11 @@ package struct GuardTable: Hashable, Sendable {
     private func rules(_ sets: [NftSet]) -> [String] {
         let lan4 = (Reserved.privateIPv4 + Reserved.broadcastIPv4).sorted()
         let lan6 = (Reserved.privateIPv6 + Reserved.prefixes("ff00::/8")).sorted()
-        return [
-            "meta skuid \(engine) accept",
+        // A connection kept from before would go on; the reset ends it.
+        let byTLS = resolver.map {
+            ["oifname \"\(link)\" meta skuid \($0) tcp dport \(Port.dnsOverTLS) reject with tcp reset"]
+        }
+        return ["meta skuid \(engine) accept"] + (byTLS ?? []) + [
             "oifname { \"lo\", \"\(link)\" } accept",
             // Replies of connections that came in: a session into this host lives.
             "ct direction reply accept",

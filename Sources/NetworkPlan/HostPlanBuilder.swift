@@ -6,6 +6,8 @@ package import Addressing
 package struct HostPlanRequest: Hashable, Sendable {
     /// The user the engine runs as.
     package var engine: UserID
+    /// The user systemd-resolved runs as, where it is installed.
+    package var resolver: UserID?
     /// The addresses of the link.
     package var addresses: LinkAddresses
     /// The networks the host is on.
@@ -21,10 +23,12 @@ package struct HostPlanRequest: Hashable, Sendable {
 
     /// A request.
     package init(
-        engine: UserID, addresses: LinkAddresses, onLink: [Prefix], guardLifetime: GuardTable.Lifetime?,
-        domestic: [Prefix] = [], hasIPv6: Bool = true, mtu: UInt32 = HostPlanRequest.ordinaryMTU
+        engine: UserID, resolver: UserID? = nil, addresses: LinkAddresses, onLink: [Prefix],
+        guardLifetime: GuardTable.Lifetime?, domestic: [Prefix] = [], hasIPv6: Bool = true,
+        mtu: UInt32 = HostPlanRequest.ordinaryMTU
     ) {
         self.engine = engine
+        self.resolver = resolver
         self.addresses = addresses
         self.onLink = onLink
         self.guardLifetime = guardLifetime
@@ -62,7 +66,8 @@ package enum HostPlanBuilder {
     private static func guardTable(_ request: HostPlanRequest) -> GuardTable? {
         request.guardLifetime.map {
             GuardTable(
-                engine: request.engine, onLink: request.onLink, domestic: request.domestic, lifetime: $0)
+                engine: request.engine, resolver: request.resolver, onLink: request.onLink, domestic: request.domestic,
+                lifetime: $0)
         }
     }
 

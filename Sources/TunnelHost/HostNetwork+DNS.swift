@@ -1,6 +1,7 @@
 // Leading the host's own resolver through the tunnel, and taking that back.
 
 internal import Addressing
+internal import Linux
 internal import Logging
 internal import Netlink
 internal import NetworkPlan
@@ -12,6 +13,7 @@ extension HostNetwork {
     @discardableResult
     package func protectDNS() throws -> DNSProtection {
         guard let request, let link = try? socket.link(named: Reserved.link) else { return .captured }
+        let start = clock()
         do throws(DNSError) {
             guard try dnsBackend.isPresent() else {
                 dnsIsSet = false
@@ -19,22 +21,25 @@ extension HostNetwork {
                 return .captured
             }
         } catch {
-            return refused(error)
+            return refused(error, since: start)
         }
         dnsIsSet = true
         try ledger.write(ledgerEntries)
         let servers = familiesPresent.map(request.addresses.resolver)
-        do throws(DNSError) { try dnsBackend.secure(link.index, servers: servers) } catch { return refused(error) }
+        do throws(DNSError) { try dnsBackend.secure(link.index, servers: servers) } catch {
+            return refused(error, since: start)
+        }
         if dnsProtection != .resolved { log(.info, "resolved asks through the tunnel") }
         dnsProtection = .resolved
         return .resolved
     }
 
     /// Whether the host's resolver asks through the tunnel, and sees to it that it does: other programs rewrite it, and it may
-    /// have been started, or allowed to be told, only now.
+    /// have been started, or allowed to be told, only now. One that refuses takes a tenth of the worker's time at most.
     /// - Throws: `SystemCallError` when the ledger cannot be written.
     @discardableResult
     package func checkDNS() throws -> DNSProtection {
+        if case .refused = dnsProtection, clock() < dnsRetry { return dnsProtection }
         guard dnsProtection == .resolved, let request, let link = try? socket.link(named: Reserved.link) else {
             return try protectDNS()
         }
@@ -46,7 +51,9 @@ extension HostNetwork {
         return try protectDNS()
     }
 
-    private func refused(_ error: DNSError) -> DNSProtection {
+    private func refused(_ error: DNSError, since start: Moment) -> DNSProtection {
+        let now = clock()
+        dnsRetry = now.adding(milliseconds: 10 * now.milliseconds(since: start))
         guard dnsProtection != .refused(reason: error.text) else { return dnsProtection }
         log(.warning, "resolved does not ask through the tunnel", ["doing": error.operation, "said": error.text])
         dnsProtection = .refused(reason: error.text)

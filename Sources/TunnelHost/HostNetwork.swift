@@ -37,6 +37,8 @@ package final class HostNetwork {
     let dnsBackend: any DNSBackend
     /// True from the moment the resolver may have been told something.
     var dnsIsSet = false
+    /// A resolver that refused, or did not answer, is told again only after this moment.
+    var dnsRetry = Moment(nanoseconds: 0)
     /// How the host's DNS is led through the tunnel.
     package internal(set) var dnsProtection = DNSProtection.captured
 

@@ -8,7 +8,8 @@ internal import CSystemd
 final class ResolvedBackend: DNSBackend {
     private let address: String
 
-    /// How long the bus and every call are waited for, in microseconds; polkit may ask its agents first.
+    /// How long the bus and every call are waited for, in microseconds. The worker does nothing else meanwhile; polkit asks
+    /// nobody, for a service has no agent.
     private let timeout: UInt64
     /// Where the system bus listens (D-Bus specification, "System message bus").
     static let systemBus = "unix:path=/run/dbus/system_bus_socket"
@@ -16,7 +17,7 @@ final class ResolvedBackend: DNSBackend {
     /// `resolv.conf` in it is replaced at every change of a link's servers and domains (systemd-resolved.service(8)).
     let directory = "/run/systemd/resolve"
 
-    init(bus address: String = ResolvedBackend.systemBus, timeout: UInt64 = 3_000_000) {
+    init(bus address: String = ResolvedBackend.systemBus, timeout: UInt64 = 1_000_000) {
         self.address = address
         self.timeout = timeout
     }

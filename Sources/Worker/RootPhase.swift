@@ -25,6 +25,8 @@ struct WorkerAccounts: Sendable {
     var engineGroup: UInt32
     /// Members may use the socket.
     var clients: UInt32
+    /// Who systemd-resolved runs as; nil where it is not installed.
+    var resolver: UInt32?
 
     /// These accounts.
     init(worker: UInt32, workerGroup: UInt32, engine: UInt32, engineGroup: UInt32, clients: UInt32) {
@@ -54,6 +56,7 @@ struct WorkerAccounts: Sendable {
         (self.worker, workerGroup) = worker
         (self.engine, engineGroup) = engine
         self.clients = clients
+        resolver = try Accounts.user(named: "systemd-resolve")?.user
     }
 }
 

@@ -50,6 +50,7 @@ extension Tunnel {
         var request = survey.request(
             engine: UserID(rawValue: accounts.engine), killSwitch: session.intent?.killSwitch ?? false,
             sandboxHasNft: survey.firewall.isAvailable)
+        request.resolver = accounts.resolver.map(UserID.init(rawValue:))
         // The watch keeps the networks the host is on up to date.
         if let known = network.request { request.onLink = known.onLink }
         return request

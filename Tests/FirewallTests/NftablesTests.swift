@@ -8,9 +8,12 @@ import Netlink
 import NetworkPlan
 import Testing
 
-private func guardTable(_ lifetime: GuardTable.Lifetime, domestic: [Prefix] = []) -> GuardTable {
+private func guardTable(
+    _ lifetime: GuardTable.Lifetime, domestic: [Prefix] = [], resolver: UserID? = nil
+) -> GuardTable {
     GuardTable(
-        engine: UserID(rawValue: 61002), onLink: [Prefix("203.0.113.0/24")!, Prefix("2001:db8:1::/64")!],
+        engine: UserID(rawValue: 61002), resolver: resolver,
+        onLink: [Prefix("203.0.113.0/24")!, Prefix("2001:db8:1::/64")!],
         domestic: domestic, lifetime: lifetime)
 }
 
@@ -23,7 +26,10 @@ struct NftablesTests {
             enterFreshNamespace()
             let nft = try #require(Nftables(reachable: netfilterRefusal() == nil))
             let domestic = ["1.0.1.0/24", "1.0.2.0/23", "2001:250::/35"].map { Prefix($0)! }
-            for table in [guardTable(.worker), guardTable(.persistent), guardTable(.persistent, domestic: domestic)] {
+            for table in [
+                guardTable(.worker), guardTable(.persistent), guardTable(.persistent, domestic: domestic),
+                guardTable(.worker, resolver: UserID(rawValue: 61003)),
+            ] {
                 let listing = try nft.replace(name, with: table.text)
                 #expect(normalizedRuleset(listing) == normalizedRuleset(table.text))
                 #expect(normalizedRuleset(shell("nft list ruleset")) == normalizedRuleset(table.text))

@@ -17,6 +17,9 @@ private final class PretendedBackend: DNSBackend {
     var refusal: DNSError?
     var told: [InterfaceIndex: [IPAddress]] = [:]
     var calls: [String] = []
+    /// On its own clock: how long it takes to be told.
+    var milliseconds = 0
+    var time = Moment(nanoseconds: 0)
 
     /// What it is told by others shows in this directory.
     init(in directory: String = "/nonexistent") { self.directory = directory }
@@ -24,6 +27,7 @@ private final class PretendedBackend: DNSBackend {
     func isPresent() throws(DNSError) -> Bool { isHere }
     func secure(_ link: InterfaceIndex, servers: [IPAddress]) throws(DNSError) {
         calls.append("secure")
+        time = time.adding(milliseconds: milliseconds)
         if let refusal { throw refusal }
         told[link] = servers
     }
@@ -72,6 +76,7 @@ struct DNSTests {
             let host = try HostNetwork(
                 ledgerIn: try Directory(fixture.path), owner: 0, log: Log("test", sink: fixture.sink),
                 dnsBackend: backend)
+            host.clock = { backend.time }
             try host.raise(try fixture.request(host), sandbox: try makeNamespace())
             backend.isHere = false
             #expect(try host.protectDNS() == .captured && host.checkDNS() == .captured && backend.calls == [])
@@ -81,10 +86,34 @@ struct DNSTests {
             #expect(try host.checkDNS() == .refused(reason: "Access denied"))
             #expect(fixture.sink.lines.filter { $0.contains("Access denied") }.count == 1)
             backend.refusal = nil
+            // It was quick to refuse, and so is asked again at once.
             #expect(try host.checkDNS() == .resolved)
             backend.isHere = false
             backend.told = [:]
             #expect(try host.checkDNS() == .captured)
+            try host.lower()
+            fixture.remove()
+        }
+    }
+
+    @Test func aResolverThatDoesNotAnswerHasATenthOfTheTime() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            let backend = PretendedBackend()
+            let host = try HostNetwork(
+                ledgerIn: try Directory(fixture.path), owner: 0, log: Log("test", sink: fixture.sink),
+                dnsBackend: backend)
+            host.clock = { backend.time }
+            try host.raise(try fixture.request(host), sandbox: try makeNamespace())
+            backend.refusal = DNSError(operation: "setting", text: "Connection timed out")
+            backend.milliseconds = 1000
+            #expect(try host.checkDNS() == .refused(reason: "Connection timed out"))
+            backend.time = backend.time.adding(milliseconds: 9_999)
+            #expect(try host.checkDNS() == .refused(reason: "Connection timed out"))
+            #expect(backend.calls == ["secure"])
+            backend.time = backend.time.adding(milliseconds: 1)
+            backend.refusal = nil
+            #expect(try host.checkDNS() == .resolved)
             try host.lower()
             fixture.remove()
         }

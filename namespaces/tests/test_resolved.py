@@ -5,6 +5,8 @@ The lab is one of its own: its user's machine has a system bus, polkitd and syst
 
 import contextlib
 import os
+import signal
+import time
 
 import pytest
 
@@ -172,20 +174,48 @@ def test_resolved_is_started_after_connecting(resolver, product, lab):
 
 
 @pytest.mark.parametrize("mode", ["rule", "global"])
-def test_resolved_asks_its_resolver_by_tls(mode, resolver, product, lab):
-    resolver.lay(settings="DNSOverTLS=yes")
-    resolver.start_resolved(DOMESTIC, "~.")
-    asked = len(lab.events("home", via="tls"))
-    assert answers(resolver) == (POISON, POISON, POISON) and len(lab.events("home", via="tls")) > asked
+@pytest.mark.parametrize("whose", ["the uplink's", "the machine's"])
+def test_resolved_asks_its_resolver_by_tls(whose, mode, resolver, product, lab):
+    """By settings that are common in China; the resolver wants every name, and there is a connection to it from before."""
+    if whose == "the uplink's":
+        resolver.lay(settings="DNSOverTLS=yes")
+        resolver.start_resolved(DOMESTIC, "~.")
+    else:
+        resolver.lay(settings=f"DNSOverTLS=yes\nDNS={DOMESTIC}\nDomains=~.")
+        resolver.start_resolved()
+
+    def asked():
+        return len(lab.events("home", via="tls"))
+
+    before = asked()
+    assert answers(resolver) == (POISON, POISON, POISON) and asked() > before
     product.connect(FIRST, "--mode", mode)
     assert resolver.link("trocket0") == SECURED and resolver.link("eth0")[3] == "yes"
-    asked = len(lab.events("home", via="tls"))
+    before = asked()
     with nothing_asked_outside(lab):
-        # The uplink takes part, by TLS, and gets nothing out.
-        assert answers(resolver) == (TRUE, TRUE, TRUE)
-    assert len(lab.events("home", via="tls")) == asked
+        for _ in range(3):
+            assert answers(resolver) == (TRUE, TRUE, TRUE)
+    assert asked() == before
     product.controller("disconnect")
-    assert answers(resolver) == (POISON, POISON, POISON) and len(lab.events("home", via="tls")) > asked
+    assert answers(resolver) == (POISON, POISON, POISON) and asked() > before
+
+
+def test_resolved_hangs(resolver, product):
+    connect(product)
+    resolver.resolved.send_signal(signal.SIGSTOP)
+    try:
+        for patience in (3.5, 1):
+            # The second time it is not waited for again.
+            began = time.monotonic()
+            assert product.status()["dns"]["method"] == "refused"
+            assert time.monotonic() - began < patience
+        began = time.monotonic()
+        product.controller("disconnect")
+        assert time.monotonic() - began < 3
+    finally:
+        resolver.resolved.send_signal(signal.SIGCONT)
+    assert connect(product)["dns"]["method"] == "resolved"
+    assert answers(resolver) == (TRUE, TRUE, TRUE)
 
 
 def test_without_the_polkit_rule_it_is_said(resolver, product, lab):
@@ -205,7 +235,7 @@ def test_without_the_polkit_rule_it_is_said(resolver, product, lab):
     # The rule comes: no new connection is needed.
     resolver.lay(rule=True)
     resolver.start_polkit()
-    assert product.status()["dns"]["method"] == "resolved"
+    wait_until(lambda: product.status()["dns"]["method"] == "resolved", SOON, "resolved lets itself be told", interval=0.1)
     assert resolver.link("trocket0") == SECURED and answers(resolver) == (TRUE, TRUE, TRUE)
     assert check(product, "dns-not-secured") is None
 
