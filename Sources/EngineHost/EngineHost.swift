@@ -109,6 +109,10 @@ package final class EngineHost {
     }
 
     private func sendLog() {
+        if let engine {
+            drainOutput(engine)
+            if engine.hasFallenSilent { finish(engine) }
+        }
         do {
             let reader = try log.reader()
             tell(.log(nil), descriptor: reader.number)

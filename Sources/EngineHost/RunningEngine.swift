@@ -47,6 +47,7 @@ final class RunningEngine {
     var hasFallenSilent = false
     var processWatch: EventLoop.Token?
     var outputWatch: EventLoop.Token?
+    var outputRest: EventLoop.Token?
     var pidWatch: EventLoop.Token?
     var timers: [EventLoop.Token] = []
     var deadline: EventLoop.Token?
@@ -118,8 +119,9 @@ final class RunningEngine {
     }
 
     func endOutputWatch(in loop: EventLoop) {
-        if let outputWatch { loop.cancel(outputWatch) }
+        for token in [outputWatch, outputRest].compactMap(\.self) { loop.cancel(token) }
         outputWatch = nil
+        outputRest = nil
     }
 
     /// Lets go of everything in the loop.
