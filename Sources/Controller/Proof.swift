@@ -22,6 +22,13 @@ package struct Proof: Hashable, Sendable {
 
     /// Whether the request was answered.
     package var isGood: Bool { milliseconds != nil }
+    /// Seconds a proof stands: who asks for the state later is told of a line that has died meanwhile, and who asks again
+    /// and again does not wait every time.
+    private static let standsFor = 10
+    /// Whether it still says how things are.
+    func stands(for subject: String, now: Int) -> Bool {
+        self.subject == subject && (0..<Self.standsFor).contains(now - at)
+    }
     /// Whether it was given up before it ended: then it says nothing.
     private var isEmpty: Bool { milliseconds == nil && error == nil }
 

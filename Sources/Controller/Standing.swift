@@ -14,8 +14,8 @@ package struct Standing {
     /// When a new proof is taken.
     package enum Proving {
         case never
-        /// Only if connection, engine, line or mode are not those of the last proof; bounded in milliseconds.
-        case ifChanged(Int)
+        /// Only if connection, engine, line or mode are not those of the last proof, or it is old; bounded in milliseconds.
+        case unlessFresh(Int)
         /// In any case; bounded in milliseconds.
         case always(Int)
     }
@@ -58,8 +58,8 @@ package struct Standing {
         let last = Proof.load(context).flatMap { $0.subject == subject(engine) ? $0 : nil }
         switch proving {
         case .never: proof = last
-        case .ifChanged where last != nil: proof = last
-        case .ifChanged(let limit), .always(let limit): prove(context, tunnel, milliseconds: limit)
+        case .unlessFresh where last?.stands(for: subject(engine), now: Int(wallClock())) == true: proof = last
+        case .unlessFresh(let limit), .always(let limit): prove(context, tunnel, milliseconds: limit)
         }
     }
 

@@ -3,7 +3,6 @@
 import json
 import os
 import pwd
-import shutil
 import signal
 import socket
 import time
@@ -191,25 +190,6 @@ def test_connect_and_disconnect_leave_no_trace(product, lab):
         assert snapshot.differences(before, snapshot.take(lab)) == []
 
 
-def test_the_kill_switch_is_remembered_over_a_boot(product, lab):
-    before = snapshot.take(lab)
-
-    def boot():
-        product.controller("disconnect")
-        product.stop()
-        shutil.rmtree(lab.path("run", "worker"))
-        product.start()
-
-    for switch, is_on in (("--kill-switch", True), ("--no-kill-switch", False)):
-        product.connect(FIRST, switch)
-        boot()
-        assert product.status()["killSwitch"] is is_on, "what the next connect will do is said"
-        product.connect(FIRST)
-        assert product.status()["killSwitch"] is is_on
-        boot()
-    assert snapshot.differences(before, snapshot.take(lab)) == []
-
-
 def test_nothing_to_confirm_is_said_as_that(connected):
     done = connected.controller("confirm", "--json", check=False)
     assert done.returncode == 1 and '"nothing-to-confirm"' in done.stdout
@@ -220,6 +200,24 @@ def test_forget_is_refused_while_connected(connected):
     done = connected.controller("forget", "--json", check=False)
     assert done.returncode == 1 and '"connected"' in done.stdout
     assert connected.controller("lines", "--json").returncode == 0
+
+
+def test_a_line_that_has_died_is_said_by_the_next_status(connected, lab):
+    assert connected.status()["proof"]["ok"]
+    lab.blackhole(plan.ABROAD4.format(lines.LINES[0][0]))
+    try:
+        path = os.path.join(connected.state_directory, "proof.json")
+        with open(path, encoding="utf-8") as file:
+            proof = json.load(file)
+        owner = os.stat(path)
+        proof["at"] -= 11
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(proof, file)
+        os.chown(path, owner.st_uid, owner.st_gid)
+        status = connected.status()
+        assert status["state"] == "connected" and status["reason"]["code"] == "line-not-answering"
+    finally:
+        lab.blackhole(plan.ABROAD4.format(lines.LINES[0][0]), False)
 
 
 def test_an_engine_that_does_not_answer_is_said_as_that(connected):
