@@ -1,4 +1,6 @@
-"""`bench footprint`: memory and wake-ups idle and under load, sizes, start-up time, and how long `status` takes."""
+"""`bench footprint`: memory and wake-ups idle and under load, sizes, start-up time, and how long `status` takes.
+
+With --full also two other controllers, which are fetched for it."""
 
 import os
 import time
@@ -7,6 +9,7 @@ from lablib import plan
 from lablib.product import PROGRAMS
 from lablib.terminal import Terminal
 
+from . import controllers
 from .connect import FIRST, start
 from .contenders import API_PORT, MihomoRoot, SingBoxRoot, Trocket
 from .measuring import iperf, family, processor_seconds, proportional, resident, run_times, seconds_of, wakeups
@@ -28,6 +31,8 @@ def run(options):
             ours(report, lab, product, idle, options)
             for rival in (SingBoxRoot(lab, domestic=True), MihomoRoot(lab, domestic=True)):
                 theirs(report, lab, rival, idle, options)
+        if options.full:
+            controllers.compare(report, lab, options.rounds)
     report.target("memory, connected and idle", "worker", "limit 10 MiB", at_most=1.0)
     report.target("memory, four streams down", "worker", "limit 10 MiB", at_most=1.0)
     report.target("memory of all but the engine", "Trocket", "limit 25 MiB", at_most=1.0)
