@@ -2,6 +2,7 @@
    try, "NAME ERRNO" (0: it worked). What else it does is in the file `order` among the user's rule-sets:
      probe           nothing else; it then ends with status 7
      pid kernel|self|worker|host|user     names that process as the holder of its sandbox and stays
+     stay            sees to it that it is not killed with its parents, twice over, and stays
      trap            leaves traps and rubbish in its directory and ends
      bomb            leaves processes behind that fork all the time, and ends
    Build: cc -static -DUSER='"/state/dir/users/61001"' -DRUN='"/run/dir"' evil.c */
@@ -206,6 +207,14 @@ int main(void)
     order[strcspn(order, "\n")] = 0;
     pid_t host = getppid(), worker = parent_of(host), named = 2;
     if (!strcmp(order, "probe")) { probe(host, worker); return 7; }
+    if (!strcmp(order, "stay")) {
+        prctl(PR_SET_PDEATHSIG, 0);
+        if (fork() == 0) setsid();
+        prctl(PR_SET_DUMPABLE, 0);
+        printf("stays\n");
+        fflush(stdout);
+        for (;;) pause();
+    }
     if (!strcmp(order, "trap")) { trap(); return 7; }
     if (!strcmp(order, "bomb")) { bomb(); return 7; }
     if (!strcmp(order, "pid self")) named = getpid();

@@ -9,8 +9,8 @@ import subprocess
 import pytest
 
 from lablib import lines, netns, plan, snapshot
-from lablib.lab import REPOSITORY
-from lablib.product import Product, children
+from lablib.lab import REPOSITORY, wait_until
+from lablib.product import Product, children, process_status
 
 FIRST = lines.LINES[0][1]
 SOURCE = os.path.join(REPOSITORY, "namespaces", "leaklib", "evil.c")
@@ -98,11 +98,49 @@ def test_what_it_leaves_in_its_directory_is_gone(evil, lab):
     assert os.listdir(lab.path("run", "engine")) == []
 
 
+def left_of_it(evil, lab):
+    """Processes of the engine's user in this lab, but for the engine host."""
+    host = children(evil.worker.pid) if evil.worker.poll() is None else []
+    engine = str(pwd.getpwnam("trocket-engine").pw_uid)
+    found = []
+    for pid in netns.processes(lab.name):
+        try:
+            status = process_status(pid)
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if pid not in host and status["Uid"].split()[0] == engine and not status["State"].startswith("Z"):
+            found.append(pid)
+    return found
+
+
 def test_no_process_outlives_it(evil, lab):
     order(evil, "bomb")
-    host = children(evil.worker.pid)
-    engine = pwd.getpwnam("trocket-engine").pw_uid
-    assert [pid for pid in netns.processes(lab.name) if pid not in host and os.stat(f"/proc/{pid}").st_uid == engine] == []
+    assert left_of_it(evil, lab) == []
+
+
+def test_what_outlives_a_killed_worker_is_ended_by_the_next(evil, lab):
+    given = os.path.join(evil.state_directory, "rule-sets", "order")
+    with open(given, "w", encoding="ascii") as file:
+        file.write("stay\n")
+    command = subprocess.Popen(lab.user_command(*evil.controller_command("connect", FIRST)), stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    log = lab.path("state", "engine", "engine.log")
+
+    def stays():
+        if not os.path.exists(log):
+            return False
+        with open(log, encoding="utf-8") as file:
+            return file.read().count("stays") >= 2
+
+    if os.path.exists(log):
+        os.truncate(log, 0)
+    wait_until(stays, 30, "it has made itself at home")
+    evil.kill()
+    command.wait(timeout=40)
+    os.unlink(given)
+    assert len(left_of_it(evil, lab)) >= 2, "otherwise nothing is proven"
+    evil.start(engine=lab.path("bin", "evil"))
+    wait_until(lambda: left_of_it(evil, lab) == [], 5, "nothing is left of it")
 
 
 def test_a_users_link_opens_nobody_elses_directory(evil, lab):

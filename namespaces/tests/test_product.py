@@ -202,6 +202,18 @@ def test_forget_is_refused_while_connected(connected):
     assert connected.controller("lines", "--json").returncode == 0
 
 
+@pytest.mark.parametrize("mode", ["rule", "global"])
+def test_pages_of_both_families_come_fast_over_a_line_without_ipv6(connected, lab, mode):
+    connected.controller("mode", mode)
+    lab.blackhole(plan.WEB6)
+    try:
+        began = time.monotonic()
+        assert lab.page("https://ip.example.com/ip")["address"] == lines.exit4(FIRST)
+        assert time.monotonic() - began < 2
+    finally:
+        lab.blackhole(plan.WEB6, False)
+
+
 def test_a_line_that_has_died_is_said_by_the_next_status(connected, lab):
     assert connected.status()["proof"]["ok"]
     lab.blackhole(plan.ABROAD4.format(lines.LINES[0][0]))
