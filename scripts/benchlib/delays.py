@@ -23,7 +23,7 @@ GOOD, REFUSED, SILENT = 300, 100, 100
 TIMEOUT = 3
 # A test is two round trips: the line's and TLS's greetings together, then the request.
 DELAYS = [(20 + 880 * number / (GOOD - 1)) / 2 for number in range(GOOD)]
-GIVE_UP = 60
+GIVE_UP = 30
 
 
 def outbounds():

@@ -3,7 +3,7 @@
 from lablib import plan
 
 from .contenders import MihomoRoot, NoProxy, SingBoxRoot, Trocket
-from .measuring import answering, connections, iperf, processor_seconds, small, tcp_rate
+from .measuring import CONNECTIONS_NOTES, answering, connections, iperf, processor_seconds, small, tcp_rate
 from .report import Report
 from .stage import raised
 
@@ -27,6 +27,7 @@ def run(options):
     report.target("processor time of the client", "Trocket", "mihomo root", at_most=0.05)
     report.target("p50, 1 in flight", "Trocket", "no proxy", at_most=1.1)
     report.notes.append("The client's processor time: all its processes, for each GB down in one stream; resolution 10 ms.")
+    report.notes += CONNECTIONS_NOTES
     return report
 
 

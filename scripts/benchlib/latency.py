@@ -3,7 +3,7 @@
 from lablib import plan
 
 from .contenders import EngineAlone, MihomoRoot, NoProxy, SingBoxRoot, Trocket
-from .measuring import CONNECTIONS, CONNECTIONS_COST, answering, connections, small
+from .measuring import CONNECTIONS, CONNECTIONS_COST, CONNECTIONS_NOTES, answering, connections, small
 from .report import Report
 from .stage import raised
 
@@ -25,6 +25,7 @@ def run(options):
     for rival in ("sing-box root", "mihomo root"):
         report.target(CONNECTIONS, "Trocket", rival, at_least=1.0)
         report.target(CONNECTIONS_COST, "Trocket", rival, at_most=1.0)
+    report.notes += CONNECTIONS_NOTES
     return report
 
 

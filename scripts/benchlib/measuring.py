@@ -65,6 +65,13 @@ def small(contender, verb, seconds, at_once, to=plan.WEB4):
     return told if told and told["count"] and not told["failed"] else None
 
 
+CONNECTIONS_NOTES = [
+    "New connections: 16 under way at a time, each with one request of 64 bytes, closed by the asking side. For every contender a",
+    "port may be taken again after a second (tcp_tw_reuse on the two hosts that connect), and all but the engine alone log at info.",
+    "Their processor time is the contender's, all its processes, and the asking program's, for a thousand of them.",
+]
+
+
 def connections(report, contender, seconds, to=plan.WEB4):
     """New connections, one small request each: how many a second, and what a thousand cost: the processor time of the
     contender and of the program that asks, as the kernel charges packets now to one, now to the other."""
