@@ -62,6 +62,15 @@ void cns_release_memory(void) {
     malloc_trim(0);
 }
 
+int cns_is_netlink(int fd, int protocol) {
+    int domain = 0, found = -1;
+    socklen_t size = sizeof domain;
+    if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) < 0 || domain != AF_NETLINK)
+        return 0;
+    size = sizeof found;
+    return getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &found, &size) == 0 && found == protocol;
+}
+
 int cns_probe(int protocol) {
     int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol);
     if (fd < 0)

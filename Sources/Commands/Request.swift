@@ -13,10 +13,19 @@ package struct ConnectOptions: Hashable, Sendable {
     package var killSwitch: Bool?
     /// Undo the connection unless `confirm` comes within so many seconds; nil keeps it.
     package var confirmSeconds: Int?
+    /// Whether domestic traffic may go past the engine: the profile sends it direct in Rule mode, whatever its other rules
+    /// say. It holds until the next connect.
+    package var domesticAllowed: Bool
+    /// Whether it goes past the engine from the start: Rule mode is wanted.
+    package var domestic: Bool
 
-    package init(killSwitch: Bool? = nil, confirmSeconds: Int? = nil) {
+    package init(
+        killSwitch: Bool? = nil, confirmSeconds: Int? = nil, domesticAllowed: Bool = false, domestic: Bool = false
+    ) {
         self.killSwitch = killSwitch
         self.confirmSeconds = confirmSeconds
+        self.domesticAllowed = domesticAllowed
+        self.domestic = domestic
     }
 }
 
@@ -28,6 +37,9 @@ package enum Call: Hashable, Sendable {
     case connect(ConnectOptions)
     /// Keep a connection made with `confirmSeconds`.
     case confirm
+    /// Send domestic traffic past the engine, if that is allowed, or into it again. Answered when it is so. The worker does not
+    /// know the mode: whoever changes it calls this right after.
+    case domestic(on: Bool)
     /// Take the tunnel down, or repair what a crash left.
     case disconnect
     /// The state, with a fresh look at the network; `network` adds the listing of both sides.
@@ -43,6 +55,7 @@ package enum Call: Hashable, Sendable {
         case .hello: "hello"
         case .connect: "connect"
         case .confirm: "confirm"
+        case .domestic: "domestic"
         case .disconnect: "disconnect"
         case .status: "status"
         case .subscribe: "subscribe"
@@ -70,6 +83,9 @@ package struct Request: Hashable, Sendable {
         case .connect(let options):
             if let killSwitch = options.killSwitch { object["killSwitch"] = .bool(killSwitch) }
             if let seconds = options.confirmSeconds { object["confirmSeconds"] = .int(seconds) }
+            if options.domesticAllowed { object["domesticAllowed"] = true }
+            if options.domestic { object["domestic"] = true }
+        case .domestic(let isOn): object["on"] = .bool(isOn)
         case .status(network: true): object["network"] = true
         case .logs(let source): object["source"] = .string(source.rawValue)
         default: break
@@ -104,7 +120,12 @@ package struct Request: Hashable, Sendable {
             return .connect(
                 ConnectOptions(
                     killSwitch: try optional("killSwitch", json, \.bool, "true, false or null"),
-                    confirmSeconds: try confirmSeconds(json)))
+                    confirmSeconds: try confirmSeconds(json),
+                    domesticAllowed: try optional("domesticAllowed", json, \.bool, "true or false") ?? false,
+                    domestic: try optional("domestic", json, \.bool, "true or false") ?? false))
+        case "domestic":
+            guard let isOn = json["on"].bool else { throw Failure(.badRequest, "\"on\" must be true or false.") }
+            return .domestic(on: isOn)
         case "confirm": return .confirm
         case "disconnect": return .disconnect
         case "status": return .status(network: try optional("network", json, \.bool, "true or false") ?? false)

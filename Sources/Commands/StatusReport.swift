@@ -94,6 +94,8 @@ package struct StatusReport: Hashable, Sendable {
     package var verified = false
     /// Which way traffic takes.
     package var dataPath: DataPath = .redirect
+    /// Whether domestic destinations go past the engine now.
+    package var domesticFastPath = false
     /// How names are kept inside the tunnel; an object whose members the worker defines: `{"method", "secured", "detail"}`.
     package var dns: JSON = [:]
     /// What is not covered by the tunnel, as codes.
@@ -118,7 +120,8 @@ extension StatusReport {
             "killSwitch": .bool(killSwitch), "confirmBy": .optional(confirmBy),
             "engine": engine.map { ["pid": .int($0.pid), "restarts": .int($0.restarts)] } ?? .null,
             "api": api.map { ["address": .string($0.address), "secret": .string($0.secret)] } ?? .null,
-            "verified": .bool(verified), "dataPath": .string(dataPath.rawValue), "dns": dns,
+            "verified": .bool(verified), "dataPath": .string(dataPath.rawValue),
+            "domesticFastPath": .bool(domesticFastPath), "dns": dns,
             "notCovered": .strings(notCovered), "otherClients": .strings(otherClients),
         ]
         if let network {
@@ -146,6 +149,7 @@ extension StatusReport {
         }
         verified = json["verified"].bool ?? false
         dataPath = json["dataPath"].string.flatMap(DataPath.init(rawValue:)) ?? .redirect
+        domesticFastPath = json["domesticFastPath"].bool ?? false
         dns = json["dns"]
         notCovered = json["notCovered"].listed.compactMap(\.string)
         otherClients = json["otherClients"].listed.compactMap(\.string)

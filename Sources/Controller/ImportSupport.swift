@@ -68,6 +68,7 @@ extension Context {
         var outcome = try importer.remake(record, from: store, selection: state.preferences.selection)
         outcome.fetchedAt = record.fetchedAt
         try importer.commit(outcome, link: record.link, agent: record.agent, to: store)
+        Moding.followProfile(self, domesticAllowed: outcome.domesticAddressesAreDirect)
         return outcome
     }
 

@@ -172,7 +172,8 @@ extension Standing {
             "since": .optional(status.since.map { Date.text($0) }), "killSwitch": .bool(killSwitch),
             "confirmBy": .optional(status.confirmBy.map { Date.text($0) }), "mine": .bool(status.mine),
             "owner": .optional(status.owner), "verified": .bool(status.verified),
-            "dataPath": .string(status.dataPath.rawValue), "proof": proof?.json ?? .null, "traffic": traffic,
+            "dataPath": .string(status.dataPath.rawValue), "domesticFastPath": .bool(status.domesticFastPath),
+            "proof": proof?.json ?? .null, "traffic": traffic,
             "memory": .optional(engine?.traffic.memory), "engine": engineObject,
             "quota": state.subscription?.quota.map(Self.quota) ?? .null, "dns": status.dns,
             "notCovered": .strings(status.notCovered), "otherClients": .strings(status.otherClients),
@@ -239,7 +240,11 @@ extension Standing {
             rows.append((Text("", ""), Text("→ ", "→ ") + reason.remedy))
         }
         if line != nil { rows.append((Messages.lineLabel, lineText)) }
-        rows.append((Messages.modeLabel, Messages.mode(mode)))
+        rows.append(
+            (
+                Messages.modeLabel,
+                Messages.mode(mode) + (status.domesticFastPath ? Messages.domesticFastPath : Text("", ""))
+            ))
         if status.state == .connected, status.mine || engine != nil {
             rows.append((Messages.proofLabel, proofText(now)))
         }

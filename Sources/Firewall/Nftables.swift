@@ -57,23 +57,35 @@ package final class Nftables {
     }
 
     /// A table as nft lists it; nil when there is none.
-    package func listing(_ table: String) throws(FirewallError) -> String? {
+    /// - Parameter withElements: false leaves out what its named sets hold, which may be thousands.
+    package func listing(_ table: String, withElements: Bool = true) throws(FirewallError) -> String? {
         guard try tables().contains(table) else { return nil }
+        let before = nft_ctx_output_get_flags(context)
+        if !withElements { nft_ctx_output_set_flags(context, before | UInt32(NFT_CTX_OUTPUT_TERSE)) }
+        defer { nft_ctx_output_set_flags(context, before) }
         return try run("list table inet \(table)", "listing table", table)
     }
 
     /// Puts a table in place of the one that may be there, in one transaction, so that at no moment there is none.
     /// - Parameter text: the table, from `table inet NAME {` to its brace.
-    /// - Returns: the table as nft lists it afterwards.
-    /// - Throws: `FirewallError`, also when the table is not there afterwards.
-    package func replace(_ table: String, with text: String) throws(FirewallError) -> String {
+    /// - Throws: `FirewallError`.
+    package func replace(_ table: String, with text: String) throws(FirewallError) {
         // Naming the table before deleting it would fail when the old one has an owner and the new one not, or the reverse.
         let removal = try tables().contains(table) ? "delete table inet \(table)\n" : ""
         try run(removal + text, "replacing table", table)
-        guard let listing = try listing(table) else {
-            throw FirewallError(operation: "reading back table", subject: table, text: "it is not there")
+    }
+
+    /// Puts other contents into a table that stays, in one transaction.
+    /// - Parameter filling: the commands that fill it when it is empty.
+    /// - Throws: `FirewallError`.
+    package func refill(_ table: String, with filling: String) throws(FirewallError) {
+        let objects = (try listing(table, withElements: false) ?? "").split(separator: "\n").compactMap { line in
+            // "\tset NAME {", "\tchain NAME {"
+            line.hasPrefix("\tset ") || line.hasPrefix("\tchain ") ? line.split { "\t {".contains($0) } : nil
         }
-        return listing
+        // Chains first: their rules use the sets.
+        let removals = objects.sorted { $0[0] < $1[0] }.map { "delete \($0[0]) inet \(table) \($0[1])\n" }
+        try run("flush table inet \(table)\n" + removals.joined() + filling, "refilling table", table)
     }
 
     /// Removes a table; false when there was none.

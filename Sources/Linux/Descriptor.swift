@@ -70,6 +70,12 @@ package func readAll(_ descriptor: Int32, limit: Int, subject: String) throws(Sy
     }
 }
 
+/// Reads a file from its beginning, wherever it was read to before. Corresponds to lseek(2) and read(2).
+package func readFromStart(_ descriptor: Int32, limit: Int, subject: String) throws(SystemCallError) -> [UInt8] {
+    guard lseek(descriptor, 0, SEEK_SET) == 0 else { throw SystemCallError("reading", subject, Errno(rawValue: errno)) }
+    return try readAll(descriptor, limit: limit, subject: subject)
+}
+
 /// Writes every byte. Corresponds to write(2).
 /// - Parameter waiting: a descriptor that does not block is waited for; else that it would block is an error.
 package func writeAll(

@@ -85,6 +85,7 @@ extension Messages {
         default: Text(verbatim: mode)
         }
     }
+    package static let domesticFastPath = Text("，国内流量不经内核", ", past the engine")
     package static let modeLabel = Text("模式", "Mode")
     package static let stateLabel = Text("状态", "State")
     package static let lineLabel = Text("线路", "Line")

@@ -7,6 +7,8 @@ internal import Linux
 /// What changed, coarsely: enough to know what to read again.
 package enum NetworkChange: Hashable, Sendable, CaseIterable {
     case link, address, route, rule, firewall
+    /// A route that throws, which nearly nobody else makes.
+    case thrownRoute
 }
 
 /// Hears of changes in the network namespace it was made in. Two non-blocking sockets for the event loop: one for routing
@@ -59,12 +61,13 @@ package final class ChangeMonitor {
             switch Int(reply.type) {
             case Int(RTM_NEWLINK), Int(RTM_DELLINK): changes.insert(.link)
             case Int(RTM_NEWADDR), Int(RTM_DELADDR): changes.insert(.address)
-            case Int(RTM_NEWROUTE), Int(RTM_DELROUTE): changes.insert(.route)
+            case Int(RTM_NEWROUTE), Int(RTM_DELROUTE):
+                changes.insert(reply.header(rtmsg.self).map { Int($0.rtm_type) } == RTN_THROW ? .thrownRoute : .route)
             case Int(RTM_NEWRULE), Int(RTM_DELRULE): changes.insert(.rule)
             default: break
             }
         } lost: {
-            changes.formUnion([.link, .address, .route, .rule])
+            changes.formUnion([.link, .address, .route, .rule, .thrownRoute])
         }
         if let firewall {
             drain(firewall) { _ in

@@ -84,6 +84,19 @@ struct Attributes {
         return nil
     }
 
+    /// Calls the body with the type and the bytes of every attribute.
+    func forEach(_ body: (Int, UnsafeRawBufferPointer) -> Void) {
+        var rest = bytes
+        let headerSize = MemoryLayout<nlattr>.size
+        while rest.count >= headerSize {
+            let header = rest.loadUnaligned(as: nlattr.self)
+            let length = Int(header.nla_len)
+            guard length >= headerSize, length <= rest.count else { return }
+            body(Int(header.nla_type) & 0x3fff, UnsafeRawBufferPointer(rebasing: rest[headerSize..<length]))
+            rest = UnsafeRawBufferPointer(rebasing: rest[min(Reply.aligned(length), rest.count)...])
+        }
+    }
+
     /// An attribute that is a plain value; nil when absent or too short.
     func value<Value: BitwiseCopyable>(_ type: Int, as: Value.Type = Value.self) -> Value? {
         guard let bytes = self[type], bytes.count >= MemoryLayout<Value>.size else { return nil }

@@ -76,7 +76,7 @@ extension RouteSocket {
         }
     }
 
-    private func routeRequest(_ type: Int, flags: Int32, _ route: Route, _ links: LinkTable) -> Request {
+    func routeRequest(_ type: Int, flags: Int32, _ route: Route, _ links: LinkTable) -> Request {
         var header = rtmsg()
         header.rtm_family = route.family.number
         header.rtm_dst_len = UInt8(route.destination.length)

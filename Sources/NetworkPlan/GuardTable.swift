@@ -21,43 +21,65 @@ package struct GuardTable: Hashable, Sendable {
     package var link: InterfaceName
     /// Networks the host is on.
     package var onLink: [Prefix]
-    /// Destinations that go past the tunnel by choice (Rule mode).
-    package var domestic: [Prefix]
     /// Whether it outlives the worker.
     package var lifetime: Lifetime
 
     /// A table; the lists are brought into their smallest form, as nft refuses sets with overlapping elements.
     package init(
         engine: UserID, resolver: UserID? = nil, link: InterfaceName = Reserved.link, onLink: [Prefix],
-        domestic: [Prefix] = [], lifetime: Lifetime
+        lifetime: Lifetime
     ) {
         self.engine = engine
         self.resolver = resolver
         self.link = link
         self.onLink = Prefix.minimal(onLink)
-        self.domestic = Prefix.minimal(domestic)
         self.lifetime = lifetime
     }
 
+    /// The set that holds the networks the host is on.
+    package static func onLinkSet(_ family: AddressFamily) -> String { NftSet.name(onLinkName, family) }
+    private static let onLinkName = "onlink"
+
     /// The table as nft lists it (libnftables 1.0.6), but for the wrapping of long sets.
-    package var text: String {
-        var sets = NftSet.pair("onlink", onLink)
-        if !domestic.isEmpty { sets += NftSet.pair("domestic", domestic) }
-        var lines = ["table inet \(Reserved.guardTable) {"]
-        if lifetime == .worker { lines += ["\tflags owner", ""] }
+    package var text: String { text(named: Reserved.guardTable, isOwned: lifetime == .worker) }
+
+    /// The same under a name that guards while the table itself is made anew; gone with the worker.
+    package var standIn: String { text(named: Reserved.guardStandIn, isOwned: true) }
+
+    private func text(named name: String, isOwned: Bool) -> String {
+        var lines = ["table inet \(name) {"]
+        if isOwned { lines += ["\tflags owner", ""] }
         for set in sets { lines += set.lines.map { "\t" + $0 } + [""] }
-        lines += ["\tchain out {", "\t\ttype filter hook output priority filter; policy accept;"]
-        lines += rules(sets).map { "\t\t" + $0 } + ["\t}", ""]
-        // What comes out of the sandbox and is not for this host is nobody's: it must not be routed on.
-        lines += ["\tchain no_return {", "\t\ttype filter hook forward priority filter; policy accept;"]
-        lines += ["\t\tiifname \"\(link)\" drop", "\t}", "}"]
+        for chain in chains {
+            lines += ["\tchain \(chain.name) {", "\t\t\(chain.hook)"] + chain.rules.map { "\t\t" + $0 } + ["\t}", ""]
+        }
+        lines[lines.count - 1] = "}"
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Commands that put everything into an empty table, whatever its flags are.
+    package var filling: String {
+        let table = "inet \(Reserved.guardTable)"
+        var lines = sets.map { "add set \(table) \($0.name) { \($0.body.joined(separator: "; ")) }" }
+        lines += chains.map { "add chain \(table) \($0.name) { \($0.hook) }" }
+        for chain in chains { lines += chain.rules.map { "add rule \(table) \(chain.name) \($0)" } }
         return lines.joined(separator: "\n") + "\n"
     }
 
     /// The number of rules in the chain `out`, for reading back.
-    package var ruleCount: Int { rules(NftSet.pair("onlink", onLink)).count + (domestic.isEmpty ? 0 : 2) }
+    package var ruleCount: Int { chains[0].rules.count }
 
-    private func rules(_ sets: [NftSet]) -> [String] {
+    private var sets: [NftSet] { NftSet.pair(Self.onLinkName, onLink) }
+
+    private var chains: [(name: String, hook: String, rules: [String])] {
+        [
+            ("out", "type filter hook output priority filter; policy accept;", outputRules),
+            // What comes out of the sandbox and is not for this host is nobody's: it must not be routed on.
+            ("no_return", "type filter hook forward priority filter; policy accept;", ["iifname \"\(link)\" drop"]),
+        ]
+    }
+
+    private var outputRules: [String] {
         let lan4 = (Reserved.privateIPv4 + Reserved.broadcastIPv4).sorted()
         let lan6 = (Reserved.privateIPv6 + Reserved.prefixes("ff00::/8")).sorted()
         // A connection kept from before would go on; the reset ends it.
@@ -77,32 +99,8 @@ package struct GuardTable: Hashable, Sendable {
             "meta l4proto { tcp, udp } th dport { \(Port.dns), \(Port.dnsOverTLS) } reject",
             "ip daddr \(nftList(lan4)) accept",
             "ip6 daddr \(nftList(lan6)) accept",
-        ] + sets.map { "\($0.family == .ipv4 ? "ip" : "ip6") daddr @\($0.name) accept" } + ["reject"]
+        ] + sets.map { "\($0.matchesDestination) accept" }
+            // What the table of domestic destinations, which goes with the worker, lets pass.
+            + ["meta mark \(Reserved.domesticMark) accept", "reject"]
     }
-}
-
-/// A named set of prefixes of one family.
-private struct NftSet {
-    let name: String
-    let family: AddressFamily
-    let elements: [Prefix]
-
-    static func pair(_ name: String, _ elements: [Prefix]) -> [NftSet] {
-        AddressFamily.allCases.map { family in
-            NftSet(
-                name: name + (family == .ipv4 ? "4" : "6"), family: family,
-                elements: elements.filter { $0.family == family })
-        }
-    }
-
-    var lines: [String] {
-        var body = ["\ttype \(family == .ipv4 ? "ipv4_addr" : "ipv6_addr")", "\tflags interval"]
-        if !elements.isEmpty { body.append("\telements = \(nftList(elements))") }
-        return ["set \(name) {"] + body + ["}"]
-    }
-}
-
-/// `{ a, b, c }`.
-func nftList(_ prefixes: [Prefix]) -> String {
-    "{ " + prefixes.map(\.shortDescription).joined(separator: ", ") + " }"
 }

@@ -14,7 +14,7 @@ package struct HostPlanRequest: Hashable, Sendable {
     package var onLink: [Prefix]
     /// The guard's lifetime; nil where nft is missing.
     package var guardLifetime: GuardTable.Lifetime?
-    /// Destinations that never enter the engine (Rule mode); empty otherwise.
+    /// Destinations that never enter the engine (Rule mode); empty otherwise. Sorted, none inside another.
     package var domestic: [Prefix]
     /// False when the kernel runs without IPv6: then there is nothing to take in.
     package var hasIPv6: Bool
@@ -52,10 +52,14 @@ package enum HostPlanBuilder {
             link: LinkPlan(
                 name: Reserved.link, hardwareAddress: Reserved.linkHardwareAddress, peer: Reserved.peer,
                 peerHardwareAddress: Reserved.peerHardwareAddress, mtu: request.mtu,
-                addresses: families.map(request.addresses.host)),
+                addresses: families.map(request.addresses.host),
+                neighbours: families.map {
+                    Neighbour(
+                        address: request.addresses.inside($0).address, hardwareAddress: Reserved.peerHardwareAddress)
+                }),
             routes: families.flatMap { routes($0, request) },
             rules: families.flatMap { rules($0, request) },
-            guardTable: guardTable(request))
+            guardTable: guardTable(request), domestic: request.domestic)
     }
 
     /// The plan of a tunnel that is wanted and has no sandbox: the guard alone, or nothing where nft is missing.
@@ -65,24 +69,24 @@ package enum HostPlanBuilder {
 
     private static func guardTable(_ request: HostPlanRequest) -> GuardTable? {
         request.guardLifetime.map {
-            GuardTable(
-                engine: request.engine, resolver: request.resolver, onLink: request.onLink, domestic: request.domestic,
-                lifetime: $0)
+            GuardTable(engine: request.engine, resolver: request.resolver, onLink: request.onLink, lifetime: $0)
         }
     }
 
     private static func routes(_ family: AddressFamily, _ request: HostPlanRequest) -> [Route] {
         // Through an address: a bare device would ask the sandbox for every destination's hardware address.
         let inside = Route.Target.gateway(request.addresses.inside(family).address, Reserved.link)
-        let domestic = Prefix.minimal(request.domestic.filter { $0.family == family })
         return [
             Route(.all(family), inside, table: Reserved.tunnelTable),
             Route(.all(family), inside, table: Reserved.dnsTable),
-        ] + domestic.map { Route($0, .thrown, table: Reserved.tunnelTable) }
+        ]
     }
 
     private static func rules(_ family: AddressFamily, _ request: HostPlanRequest) -> [RoutingRule] {
         let tunnel = RoutingRule.Action.lookup(Reserved.tunnelTable)
+        // What comes from the tunnel's own address stays in the tunnel: a conversation that was begun in Global mode must
+        // not be thrown out of it, with that address, when domestic destinations are.
+        let wholeTunnel = RoutingRule.Action.lookup(Reserved.dnsTable)
         let main = RoutingRule.Action.lookup(.main)
         let mainUnlessDefault = RoutingRule.Action.lookup(.main, suppressingLength: 0)
         let ownNetwork = request.addresses.network(family)
@@ -111,15 +115,22 @@ package enum HostPlanBuilder {
         rules += (local + onLink).map {
             RoutingRule(family, Reserved.localRule, destination: $0, action: mainUnlessDefault)
         }
+        // A domestic resolver must not be thrown to a guard that rejects it.
+        rules += [TransportProtocol.udp, .tcp].map {
+            RoutingRule(
+                family, Reserved.secureDNSRule, incoming: .loopback, transport: $0, destinationPort: .dnsOverTLS,
+                action: wholeTunnel)
+        }
         switch family {
         case .ipv4:
-            rules += [Prefix(host: .unspecified(.ipv4)), ownNetwork].map {
-                RoutingRule(family, Reserved.captureRule, source: $0, incoming: .loopback, action: tunnel)
+            rules += [(Prefix(host: .unspecified(.ipv4)), tunnel), (ownNetwork, wholeTunnel)].map {
+                RoutingRule(family, Reserved.captureRule, source: $0, incoming: .loopback, action: $1)
             }
         case .ipv6:
             // An IPv6 source that is not chosen yet matches no `from`: so the chosen ones are sorted out first.
             rules.append(
-                RoutingRule(family, Reserved.captureRule, source: ownNetwork, incoming: .loopback, action: tunnel))
+                RoutingRule(
+                    family, Reserved.captureRule, source: ownNetwork, incoming: .loopback, action: wholeTunnel))
             rules += Reserved.sourcesIPv6.map { RoutingRule(family, Reserved.sourceRule, source: $0, action: main) }
             rules.append(RoutingRule(family, Reserved.captureRestRule, incoming: .loopback, action: tunnel))
         }

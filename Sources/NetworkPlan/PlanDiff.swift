@@ -4,7 +4,7 @@ package import Addressing
 
 /// One change to the host.
 package enum PlanStep: Hashable, Sendable {
-    /// Put the guard in place, in exchange for the one that may be there, in one transaction.
+    /// Put the guard in place, in exchange for the one that may be there, without a gap.
     case setGuard(GuardTable)
     /// Take the guard away.
     case removeGuard
@@ -16,6 +16,14 @@ package enum PlanStep: Hashable, Sendable {
     case addRoutes([Route])
     /// Remove routes, many at a time.
     case removeRoutes([Route])
+    /// Let these destinations, and no others, pass the guard by choice.
+    case acceptDomestic([Prefix])
+    /// Let no destination pass the guard by choice.
+    case refuseDomestic
+    /// Throw these destinations out of the tunnel's table.
+    case throwDomestic([Prefix])
+    /// Throw them no longer.
+    case keepDomestic([Prefix])
     /// Add a rule.
     case addRule(RoutingRule)
     /// Remove a rule.
@@ -39,6 +47,11 @@ package enum PlanDiff {
         let removed = old.routes.filter { !newRoutes.contains($0) && (gone == nil || $0.link != gone) }
 
         var steps: [PlanStep] = []
+        let domesticChanges = old.domestic != new.domestic
+        if domesticChanges, !old.domestic.isEmpty {
+            steps.append(.keepDomestic(old.domestic))
+            if old.guardTable != nil { steps.append(.refuseDomestic) }
+        }
         if let table = new.guardTable, table != old.guardTable { steps.append(.setGuard(table)) }
         if linkChanges, let link = new.link {
             steps += old.link == nil ? [.addLink(link)] : replacement(of: old, by: link)
@@ -46,6 +59,10 @@ package enum PlanDiff {
         if !added.isEmpty { steps.append(.addRoutes(added)) }
         if linkChanges, old.link != nil, new.link != nil { steps.append(.removeRoutes(holding(old))) }
         steps += installOrder(new.rules.filter { !oldRules.contains($0) }).map(PlanStep.addRule)
+        if domesticChanges, !new.domestic.isEmpty {
+            if new.guardTable != nil { steps.append(.acceptDomestic(new.domestic)) }
+            steps.append(.throwDomestic(new.domestic))
+        }
         steps += installOrder(old.rules.filter { !newRules.contains($0) }).reversed().map(PlanStep.removeRule)
         if !removed.isEmpty { steps.append(.removeRoutes(removed)) }
         if new.link == nil, let link = old.link { steps.append(.removeLink(link.name)) }

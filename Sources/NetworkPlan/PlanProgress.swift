@@ -18,6 +18,9 @@ extension HostPlan {
         case .removeRoutes(let removed):
             let gone = Set(removed)
             routes.removeAll { gone.contains($0) }
+        case .throwDomestic(let prefixes): domestic = prefixes
+        case .keepDomestic: domestic = []
+        case .acceptDomestic, .refuseDomestic: break
         case .addRule(let rule): if !rules.contains(rule) { rules.append(rule) }
         case .removeRule(let rule): rules.removeAll { $0 == rule }
         }
@@ -26,7 +29,7 @@ extension HostPlan {
     /// True when both want the same, in whatever order it was put in place.
     package func holdsTheSame(as other: HostPlan) -> Bool {
         link == other.link && guardTable == other.guardTable && Set(routes) == Set(other.routes)
-            && Set(rules) == Set(other.rules)
+            && Set(rules) == Set(other.rules) && domestic == other.domestic
     }
 }
 
@@ -39,9 +42,10 @@ extension RoutingRule {
         case Reserved.engineRule: return users != nil && action == .goto(Reserved.endRule)
         case Reserved.dissectRule: return destinationPort == .dns && sourcePort == .dns && action == .nop
         case Reserved.dnsRule: return destinationPort == .dns && action == .lookup(Reserved.dnsTable)
+        case Reserved.secureDNSRule: return destinationPort == .dnsOverTLS && action == .lookup(Reserved.dnsTable)
         case Reserved.broadcastRule: return destination != nil && action == .lookup(.main)
         case Reserved.localRule: return destination != nil && action == .lookup(.main, suppressingLength: 0)
-        case Reserved.captureRule: return source != nil && incoming == .loopback && action == tunnel
+        case Reserved.captureRule: return source != nil && incoming == .loopback && captures
         case Reserved.sourceRule: return source != nil && action == .lookup(.main)
         case Reserved.captureRestRule: return incoming == .loopback && action == tunnel
         case Reserved.endRule: return users != nil && action == .lookup(.main)

@@ -18,7 +18,8 @@ package enum Reserved {
 
     /// The table that leads into the tunnel.
     package static let tunnelTable = RouteTable(rawValue: 7100)
-    /// The table that leads DNS into the tunnel; it never holds a `throw` route.
+    /// The table that leads DNS, and what comes from the tunnel's own address, into the tunnel; it never holds a `throw`
+    /// route.
     package static let dnsTable = RouteTable(rawValue: 7101)
 
     /// The engine's own traffic jumps over everything below.
@@ -31,6 +32,8 @@ package enum Reserved {
     package static let broadcastRule = RulePriority(rawValue: 7115)
     /// Private and on-link destinations stay on the line.
     package static let localRule = RulePriority(rawValue: 7120)
+    /// DNS over TLS and QUIC to anyone else goes to the engine, domestic resolvers included: the guard lets none past it.
+    package static let secureDNSRule = RulePriority(rawValue: 7125)
     /// New local connections, and replies from the tunnel's own address.
     package static let captureRule = RulePriority(rawValue: 7130)
     /// IPv6 only: what has a source address already keeps its way.
@@ -48,6 +51,12 @@ package enum Reserved {
 
     /// The nft table on the host (family `inet`).
     package static let guardTable = "trocket_guard"
+    /// Guards while `guardTable` is made anew.
+    package static let guardStandIn = "trocket_guard_standin"
+    /// The nft table that lets domestic destinations pass the guard.
+    package static let domesticTable = "trocket_domestic"
+    /// The mark of what it lets pass, between that table and the guard; "troc", as nft writes it.
+    package static let domesticMark = "0x74726f63"
     /// The nft table inside the sandbox (family `inet`).
     package static let sandboxTable = "trocket"
 

@@ -25,6 +25,8 @@ package struct SandboxPlan: Hashable, Sendable {
     package var tunMTU: UInt32
     /// The addresses of `peer`.
     package var addresses: [InterfaceAddress]
+    /// The host's end, as seen from `peer`.
+    package var neighbours: [Neighbour]
     /// Kernel parameters.
     package var parameters: [KernelParameter]
     /// Routes.
@@ -66,6 +68,9 @@ extension SandboxPlan {
         tun = Reserved.tun
         self.tunMTU = tunMTU
         self.addresses = families.map(addresses.inside)
+        neighbours = families.map {
+            Neighbour(address: addresses.host($0).address, hardwareAddress: Reserved.linkHardwareAddress)
+        }
         parameters = [KernelParameter(path: "net/ipv4/ip_forward", value: "1")]
         if hasIPv6 { parameters.append(KernelParameter(path: "net/ipv6/conf/all/forwarding", value: "1")) }
         // Without it replies sent from ports below 1024 by `tproxy` vanish: DNS, QUIC, NTP.
@@ -131,6 +136,7 @@ extension SandboxPlan {
         func dash(_ family: AddressFamily) -> String { family == .ipv4 ? "" : " -6" }
         var lines = ["link lo up", "link \(peer) up", "link \(tun) up mtu \(tunMTU)"]
         lines += addresses.map { "address \($0) dev \(peer)" }
+        lines += neighbours.map { "neighbour \($0) dev \(peer) nud permanent" }
         lines += parameters.map(\.description)
         lines += rules.map { "rule\(dash($0.family)) \($0)" }
         lines += routes.map { "route\(dash($0.family)) \($0)" }

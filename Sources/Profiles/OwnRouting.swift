@@ -67,6 +67,13 @@ enum OwnRouting {
         ]
     }
 
+    /// Whether a rule of the provider can only send its traffic direct, to where it was going, and so says nothing else
+    /// about domestic addresses.
+    static func goesDirect(_ rule: JSON) -> Bool {
+        (rule["action"].string ?? "route") == "route" && rule["outbound"].string == ProfileTag.direct
+            && ProviderRoute.routeOptions.allSatisfy { $0 == "outbound" || rule[$0].isNull }
+    }
+
     /// An empty answer for IPv6 addresses; see `ShapingOptions.ForeignIPv6`.
     static func emptyAnswer(_ conditions: JSONObject) -> JSON {
         var rule = conditions

@@ -64,7 +64,8 @@ package enum ProfileShaper {
                 routeRules: among(firstRules, route.origins, lastRules),
                 dnsRules: among(firstDNSRules, dns.ruleOrigins, lastDNSRules),
                 resolvers: among(resolvers, dns.serverOrigins, [])),
-            domesticAddressesAreDirect: addresses && route.rules.isEmpty)
+            domesticAddressesAreDirect: sets.domesticAddressesAreBundled
+                && route.rules.allSatisfy(OwnRouting.goesDirect))
     }
 
     private static func among(_ before: [JSON], _ origins: [ProviderPart?], _ after: [JSON]) -> [ProviderPart?] {

@@ -41,7 +41,7 @@ struct ProviderRoute {
     private static let unsupportedOptions = [
         "network_strategy", "fallback_delay", "tls_spoof", "tls_spoof_method", "network_type", "fallback_network_type",
     ]
-    private static let routeOptions = [
+    static let routeOptions = [
         "outbound", "override_address", "override_port", "udp_disable_domain_unmapping", "udp_connect", "udp_timeout",
         "tls_fragment", "tls_fragment_fallback_delay", "tls_record_fragment",
     ]

@@ -12,6 +12,9 @@ struct RuleSetTable {
     private(set) var removed: [RemovedRuleSet] = []
     private(set) var changes: [Change] = []
 
+    /// Whether domestic addresses are what the product says they are: a provider's set of that name is another list.
+    var domesticAddressesAreBundled: Bool { local[ProfileTag.domesticAddresses]?.isBundled == true }
+
     init(document: JSON?, local sets: [LocalRuleSet], refused: [ProviderPart: String] = [:]) {
         for set in sets { local[set.tag] = set }
         available = Set(local.keys)

@@ -16,11 +16,14 @@ package struct LocalRuleSet: Hashable, Sendable {
     package var path: String
     /// How the file is written.
     package var format: Format
+    /// True for a set that comes with the product, and not from a provider.
+    package var isBundled: Bool
 
-    package init(tag: String, path: String, format: Format = .binary) {
+    package init(tag: String, path: String, format: Format = .binary, isBundled: Bool = false) {
         self.tag = tag
         self.path = path
         self.format = format
+        self.isBundled = isBundled
     }
 }
 

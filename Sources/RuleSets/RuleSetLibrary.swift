@@ -53,7 +53,8 @@ package struct RuleSetLibrary {
                     RuleSetReport(tag: tag, status: .removed, reason: "\(bundledDirectory)/\(file) is not installed"))
                 continue
             }
-            gathered.local.append(LocalRuleSet(tag: tag, path: "\(directory.resolvedPath())/\(file)"))
+            gathered.local.append(
+                LocalRuleSet(tag: tag, path: "\(directory.resolvedPath())/\(file)", isBundled: true))
             gathered.reports.append(
                 RuleSetReport(tag: tag, status: .bundled, bytes: bytes.count, sha256: Self.digest(bytes)))
         }

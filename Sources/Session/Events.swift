@@ -10,6 +10,8 @@ package enum SessionEvent: Hashable, Sendable {
     case connect(Intent)
     /// The owner keeps a connection made with `confirmSeconds`.
     case confirm
+    /// The owner sends domestic traffic past the engine, or into it.
+    case domestic(Bool)
     /// A user takes the tunnel down.
     case disconnect
     /// The worker is to end.
@@ -67,6 +69,8 @@ package enum SessionEffect: Hashable, Sendable {
     case wireSandbox
     /// Bring the plan in line with what is wanted now, and read it back.
     case applyPlan
+    /// Send domestic traffic past the engine or into it, as is wanted.
+    case applyDomestic
     /// Bring the host back to what it was; the guard stays where asked.
     case undo(keepingGuard: Bool)
     /// Write down what is wanted, for a worker that comes after this one.

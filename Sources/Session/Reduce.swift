@@ -8,6 +8,7 @@ extension Session {
         switch event {
         case .connect(let intent): return connect(intent)
         case .confirm: return confirm()
+        case .domestic(let isOn): return domestic(isOn)
         case .disconnect: return takeDown(nil)
         case .stop: return stop()
         case .resume(let attempt): return resume(attempt)
@@ -67,6 +68,13 @@ extension Session {
         guard awaitsConfirmation else { return [] }
         awaitsConfirmation = false
         return [.cancelConfirm] + (intent.map { [.remember($0)] } ?? [])
+    }
+
+    /// Into the tunnel at once; past it only when the tunnel is up, else as soon as it is.
+    private mutating func domestic(_ isOn: Bool) -> [SessionEffect] {
+        guard intent != nil else { return [] }
+        intent?.wantDomestic(isOn)
+        return phase == .connected || (!isOn && policy == .full) ? [.applyDomestic] : []
     }
 
     /// Takes the tunnel down, and repairs when there is none.
@@ -168,7 +176,9 @@ extension Session {
 
     /// The tunnel is up: answers, and starts the time for a confirmation.
     private mutating func settle() -> [SessionEffect] {
+        // Thousands of routes take a moment that nobody has to wait for.
         (intent.map { startConfirming($0) } ?? []) + [.answerConnect(nil)]
+            + (intent?.domestic == true ? [.applyDomestic] : [])
     }
 
     /// Starts the time for a confirmation, once.
@@ -237,6 +247,9 @@ extension Session {
         guard case .reconnecting(.waiting, let reason) = phase else { return [] }
         restarts += 1
         engineRuns = true
+        // The engine takes the profile that is stored by now. Its owner has had the fast path ended when it does not allow it;
+        // what the one before allowed holds no longer.
+        if intent?.domestic == false { intent?.domesticAllowed = false }
         phase = .reconnecting(.engine, reason)
         return [.startEngine]
     }

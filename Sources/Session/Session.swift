@@ -10,12 +10,24 @@ package struct Intent: Hashable, Sendable {
     package var killSwitch: Bool
     /// Undo the connection unless confirmed within so many seconds.
     package var confirmSeconds: Int?
+    /// Whether the profile lets domestic traffic go past the engine in Rule mode.
+    package var domesticAllowed: Bool
+    /// Whether it is to go past the engine; never when it is not allowed.
+    package private(set) var domestic = false
 
-    package init(owner: UInt32, killSwitch: Bool, confirmSeconds: Int? = nil) {
+    package init(
+        owner: UInt32, killSwitch: Bool, confirmSeconds: Int? = nil, domesticAllowed: Bool = false,
+        domestic: Bool = false
+    ) {
         self.owner = owner
         self.killSwitch = killSwitch
         self.confirmSeconds = confirmSeconds
+        self.domesticAllowed = domesticAllowed
+        wantDomestic(domestic)
     }
+
+    /// Domestic traffic is to go past the engine, if that is allowed, or into it.
+    mutating func wantDomestic(_ isOn: Bool) { domestic = isOn && domesticAllowed }
 }
 
 /// Where the tunnel stands.

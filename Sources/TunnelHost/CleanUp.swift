@@ -11,6 +11,8 @@ struct Leftovers {
     var link: LinkRecord?
     var rules: [RoutingRule] = []
     var routes: [RouteRecord] = []
+    /// What our table throws.
+    var thrown: [Prefix] = []
     var guardLifetime: GuardTable.Lifetime?
 
     /// As `ip` and `nft` would write it.
@@ -18,6 +20,7 @@ struct Leftovers {
         (link.map { ["link \($0.name)"] } ?? [])
             + rules.map { "rule \($0.family == .ipv4 ? "" : "-6 ")\($0)" }
             + routes.map { "route \($0.destination) table \($0.table)" }
+            + (thrown.isEmpty ? [] : ["\(thrown.count) throw routes table \(Reserved.tunnelTable)"])
             + (guardLifetime == nil ? [] : ["table inet \(Reserved.guardTable)"])
     }
 }
@@ -44,8 +47,9 @@ extension HostNetwork {
         if installed.routes.isEmpty, recorded?.hasRoutes ?? true {
             let names = try linkNames()
             left.routes = try ownRoutes().filter { isOurs($0, names) }
+            for family in familiesPresent { left.thrown += try socket.thrown(family, table: Reserved.tunnelTable) }
         }
-        if installed.guardTable == nil, let listing = try nft?.listing(Reserved.guardTable) {
+        if installed.guardTable == nil, let listing = try nft?.listing(Reserved.guardTable, withElements: false) {
             left.guardLifetime = normalizedRuleset(listing).contains("flags owner") ? .worker : .persistent
         }
         return left
@@ -64,6 +68,7 @@ extension HostNetwork {
         if keepingGuard { left.guardLifetime = nil }
         for rule in PlanDiff.installOrder(left.rules).reversed() { try socket.remove(rule) }
         for route in left.routes { try socket.remove(route) }
+        try socket.removeThrown(left.thrown, table: Reserved.tunnelTable)
         if left.link != nil { try socket.removeLink(Reserved.link) }
         if left.guardLifetime != nil { try nft?.remove(Reserved.guardTable) }
         _ = monitor.drain()
@@ -77,6 +82,6 @@ extension HostNetwork {
     }
 
     private func guardLifetimeLeft() throws -> GuardTable.Lifetime? {
-        try nft?.listing(Reserved.guardTable) == nil ? nil : .persistent
+        try nft?.listing(Reserved.guardTable, withElements: false) == nil ? nil : .persistent
     }
 }

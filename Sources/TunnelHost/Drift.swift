@@ -12,9 +12,22 @@ package enum Drift: Hashable, Sendable, CustomStringConvertible {
     case linkChanged(InterfaceName)
     case addressMissing(InterfaceAddress)
     case routesMissing([Route])
+    /// The routes that throw are not those that were put there.
+    case domesticRoutesChanged(AddressFamily, RouteTable)
+    case guardSetChanged(String)
+    /// The table that lets domestic destinations pass the guard is gone or was changed.
+    case domesticTableChanged
     /// A route of another program in a table of ours.
     case routeForeign(RouteTable, String)
     case ruleMissing(RoutingRule)
+
+    /// True when it is about the kill-switch table.
+    var isOfGuard: Bool {
+        switch self {
+        case .guardMissing, .guardChanged, .guardSetChanged: true
+        default: false
+        }
+    }
 
     /// In a few words, for the log and for `status`.
     package var description: String {
@@ -26,6 +39,10 @@ package enum Drift: Hashable, Sendable, CustomStringConvertible {
         case .addressMissing(let address): "address \(address) is gone"
         case .routesMissing(let routes):
             routes.count == 1 ? "route \"\(routes[0])\" is gone" : "\(routes.count) routes are gone"
+        case .domesticRoutesChanged(let family, let table):
+            "the \(family == .ipv4 ? "IPv4" : "IPv6") throw routes of table \(table) were changed"
+        case .guardSetChanged(let name): "set \(name) of the kill-switch table was changed"
+        case .domesticTableChanged: "the table of domestic destinations was changed"
         case .routeForeign(let table, let route): "table \(table) holds another program's route (\(route))"
         case .ruleMissing(let rule): "\(rule.family == .ipv4 ? "IPv4" : "IPv6") rule \"\(rule)\" is gone"
         }

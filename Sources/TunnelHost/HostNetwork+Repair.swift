@@ -1,7 +1,6 @@
 // Reading the plan back from the kernel, and putting back what others removed.
 
 internal import Addressing
-internal import Firewall
 internal import Logging
 internal import Netlink
 internal import NetworkPlan
@@ -12,19 +11,21 @@ package struct Repair: Hashable, Sendable {
     package var drifts: [Drift] = []
     /// True when the link had to be made anew: the inside of the sandbox has to be wired again.
     package var needsWiring = false
+
+    /// Takes in what was found and done afterwards.
+    mutating func add(_ later: Repair) {
+        drifts += later.drifts
+        needsWiring = needsWiring || later.needsWiring
+    }
 }
 
 extension HostNetwork {
     /// Compares the installed plan with what the kernel says. Empty means that both are the same.
+    /// - Parameter withDomestic: whether to compare thousands of domestic prefixes, too. Changes to them are heard of, so
+    ///   there is no need to whenever somebody asks for the state.
     /// - Throws: `NetlinkError`, `FirewallError`.
-    package func verify() throws -> [Drift] {
-        try guardDrift() + linkDrift() + routeDrift() + ruleDrift()
-    }
-
-    private func guardDrift() throws -> [Drift] {
-        guard installed.guardTable != nil, let nft else { return [] }
-        guard let listing = try nft.listing(Reserved.guardTable) else { return [.guardMissing] }
-        return normalizedRuleset(listing) == guardListing ? [] : [.guardChanged]
+    package func verify(withDomestic: Bool = true) throws -> [Drift] {
+        try guardDrift() + linkDrift() + routeDrift(withDomestic) + ruleDrift()
     }
 
     private func linkDrift() throws -> [Drift] {
@@ -38,29 +39,44 @@ extension HostNetwork {
             + missing.map { .addressMissing($0) }
     }
 
-    private func routeDrift() throws -> [Drift] {
+    private func routeDrift(_ withDomestic: Bool) throws -> [Drift] {
         guard !installed.routes.isEmpty else { return [] }
+        var thrown: [Drift] = []
         let names = try linkNames()
         let wanted = Set(installed.routes)
         var found: Set<Route> = []
         var foreign: [Drift] = []
-        for record in try ownRoutes() {
-            if let route = record.planned(names: names), wanted.contains(route) {
-                found.insert(route)
-            } else {
-                let text = record.planned(names: names)?.description ?? record.destination.description
-                foreign.append(.routeForeign(record.table, text))
+        for family in familiesPresent {
+            for table in Self.ownTables {
+                let contents = try socket.contents(family, table: table, withThrown: withDomestic)
+                for record in contents.routes {
+                    if let route = record.planned(names: names), wanted.contains(route) {
+                        found.insert(route)
+                    } else {
+                        let text = record.planned(names: names)?.description ?? record.destination.description
+                        foreign.append(.routeForeign(record.table, text))
+                    }
+                }
+                guard let seen = contents.thrown else { continue }
+                if seen != Fingerprint(thrown: domestic(family, table)) {
+                    thrown.append(.domesticRoutesChanged(family, table))
+                }
             }
         }
         let missing = installed.routes.filter { !found.contains($0) }
-        return foreign + (missing.isEmpty ? [] : [.routesMissing(missing)])
+        return foreign + (missing.isEmpty ? [] : [.routesMissing(missing)]) + thrown
     }
 
-    /// Everything in our tables.
+    /// What a table of ours is to throw.
+    private func domestic(_ family: AddressFamily, _ table: RouteTable) -> [Prefix] {
+        table == Reserved.tunnelTable ? installed.domestic.filter { $0.family == family } : []
+    }
+
+    /// Everything in our tables but the routes that throw.
     func ownRoutes() throws(NetlinkError) -> [RouteRecord] {
         var all: [RouteRecord] = []
         for family in familiesPresent {
-            for table in Self.ownTables { all += try socket.routes(family, table: table) }
+            for table in Self.ownTables { all += try socket.contents(family, table: table, withThrown: true).routes }
         }
         return all
     }
@@ -74,19 +90,19 @@ extension HostNetwork {
 
     /// Puts back what is missing and takes away what others put into our tables.
     /// - Throws: `NetlinkError`, `FirewallError`, `ReadBackError` when it does not hold.
-    package func repair() throws -> Repair {
-        let drifts = try verify()
+    /// - Parameter withDomestic: as for `verify`.
+    package func repair(withDomestic: Bool = true) throws -> Repair {
+        let drifts = try verify(withDomestic: withDomestic)
         guard !drifts.isEmpty else { return Repair() }
         var repair = Repair(drifts: drifts)
         for drift in drifts { log(.warning, "repairing", ["drift": drift.description]) }
-        if drifts.contains(.guardMissing) || drifts.contains(.guardChanged), let table = installed.guardTable {
-            try perform(.setGuard(table))
-        }
+        if drifts.contains(where: \.isOfGuard), let table = installed.guardTable { try perform(.setGuard(table)) }
+        if drifts.contains(.domesticTableChanged) { try perform(.acceptDomestic(installed.domestic)) }
         repair.needsWiring = try repairLink(drifts)
-        try repairRoutes()
+        try repairRoutes(withDomestic)
         for case .ruleMissing(let rule) in drifts { try socket.add(rule) }
         _ = monitor.drain()
-        let rest = try verify()
+        let rest = try verify(withDomestic: withDomestic)
         guard rest.isEmpty else { throw ReadBackError(drifts: rest) }
         return repair
     }
@@ -103,18 +119,27 @@ extension HostNetwork {
         }
         guard let link = try socket.link(named: plan.name) else { return false }
         if drifts.contains(.linkChanged(plan.name)) { try socket.setLink(link.index, up: true, mtu: plan.mtu) }
-        // Where it is off, its address would be refused; where it was off, it comes back as the host has it for new links.
-        try setIPv6(of: plan.name)
         for address in plan.addresses { try socket.add(address, to: link.index) }
+        for neighbour in plan.neighbours { try socket.set(neighbour, on: link.index) }
         return false
     }
 
-    private func repairRoutes() throws {
+    private func repairRoutes(_ withDomestic: Bool) throws {
         let names = try linkNames()
         let wanted = Set(installed.routes)
         for record in try ownRoutes() where !(record.planned(names: names).map(wanted.contains) ?? false) {
             try socket.remove(record)
         }
         try socket.add(installed.routes, links: try socket.linkTable())
+        guard withDomestic else { return }
+        for family in familiesPresent {
+            for table in Self.ownTables {
+                let wanted = domestic(family, table)
+                let present = try socket.thrown(family, table: table)
+                let wantedSet = Set(wanted)
+                try socket.removeThrown(present.filter { !wantedSet.contains($0) }, table: table)
+                if Set(present) != wantedSet { try socket.addThrown(wanted, table: table) }
+            }
+        }
     }
 }

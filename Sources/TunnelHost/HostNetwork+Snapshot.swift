@@ -22,16 +22,27 @@ extension HostNetwork {
             lines += try socket.rules(family).filter { Reserved.priorities.contains($0.priority) }.map {
                 "rule\(dash) " + ($0.planned?.description ?? "\($0.priority): (a rule of another program)")
             }
-            lines += try ownRoutes().filter { $0.destination.family == family && $0.kind != .thrown }.map {
+            lines += try ownRoutes().filter { $0.destination.family == family }.map {
                 "route\(dash) " + ($0.planned(names: names)?.description ?? "\($0.destination) table \($0.table)")
             }
         }
-        let thrown = try ownRoutes().filter { $0.kind == .thrown }.count
+        let thrown = try familiesPresent.reduce(0) { count, family in
+            let contents = try socket.contents(family, table: Reserved.tunnelTable, withThrown: true)
+            return count + (contents.thrown?.count ?? 0)
+        }
         if thrown > 0 { lines.append("route throw \(thrown) domestic prefixes table \(Reserved.tunnelTable)") }
-        if let listing = try nft?.listing(Reserved.guardTable) {
+        // With thousands of elements only their sets are named.
+        if let listing = try guardText(withElements: thrown == 0) {
             lines += listing.split(separator: "\n").map { "nft " + $0.replacingTabs() }
         }
+        if thrown > 0 { releaseUnusedMemory() }
         return lines
+    }
+
+    /// The guard as nft lists it, read in a context of its own, which goes at once with every element it read.
+    private func guardText(withElements: Bool) throws -> String? {
+        try Nftables(reachable: nft != nil && netfilterRefusal() == nil)?
+            .listing(Reserved.guardTable, withElements: withElements)
     }
 }
 

@@ -1,7 +1,6 @@
 // Carrying out one step of a plan on the host.
 
 internal import Addressing
-internal import Firewall
 internal import Linux
 internal import Logging
 internal import Netlink
@@ -12,40 +11,22 @@ extension HostNetwork {
     func perform(_ step: PlanStep) throws {
         switch step {
         case .setGuard(let table): try setGuard(table)
-        case .removeGuard:
-            try nft?.remove(Reserved.guardTable)
-            guardListing = nil
+        case .removeGuard: try removeGuard()
         case .addLink(let plan): try addLink(plan)
         case .removeLink(let name): try socket.removeLink(name)
         case .addRoutes(let routes): try socket.add(routes, links: try socket.linkTable())
         case .removeRoutes(let routes): try socket.remove(routes, links: try socket.linkTable())
         case .addRule(let rule): try socket.add(rule)
         case .removeRule(let rule): try socket.remove(rule)
+        case .acceptDomestic(let prefixes): try acceptDomestic(prefixes)
+        case .refuseDomestic: try refuseDomestic()
+        case .throwDomestic(let prefixes):
+            // Known before it is done: half of it has to be undone, too.
+            installed.domestic = prefixes
+            try socket.addThrown(prefixes, table: Reserved.tunnelTable)
+        case .keepDomestic(let prefixes): try socket.removeThrown(prefixes, table: Reserved.tunnelTable)
         }
         log(.debug, "changed the host", ["step": step.summary])
-    }
-
-    private func setGuard(_ table: GuardTable) throws {
-        guard let nft else { return }
-        let isFirst = installed.guardTable == nil
-        if isFirst { resetConnectionsFromBefore(table) }
-        let listing = try nft.replace(Reserved.guardTable, with: table.text)
-        // What was opened in between.
-        if isFirst { resetConnectionsFromBefore(table) }
-        let count = Self.ruleCount(in: listing)
-        guard count == table.ruleCount else {
-            throw FirewallError(
-                operation: "reading back table", subject: Reserved.guardTable,
-                text: "it has \(count) rules instead of \(table.ruleCount)")
-        }
-        guardListing = normalizedRuleset(listing)
-    }
-
-    /// The number of rules of the chain `out` in a listing: its lines but the one that hooks it in.
-    private static func ruleCount(in listing: String) -> Int {
-        let lines = listing.split(separator: "\n")
-        guard let start = lines.firstIndex(where: { $0.hasPrefix("\tchain out {") }) else { return 0 }
-        return lines[(start + 1)...].prefix { $0 != "\t}" }.count - 1
     }
 
     private func addLink(_ plan: LinkPlan) throws {
@@ -59,15 +40,8 @@ extension HostNetwork {
         guard let link = try socket.link(named: plan.name) else {
             throw NetlinkError("looking up link", plan.name.description, .noSuchDevice)
         }
-        try setIPv6(of: plan.name)
-        for address in plan.addresses { try socket.add(address, to: link.index) }
-        try socket.setLink(link.index, up: true)
-    }
-
-    /// How IPv6 is to be on our link, whatever the host has set for new ones or others have set since.
-    func setIPv6(of name: InterfaceName) throws {
         // Hosts that switch IPv6 off for new links do not mean ours: without it IPv6 would not be taken in.
-        let parameters = "/proc/sys/net/ipv6/conf/\(name)/"
+        let parameters = "/proc/sys/net/ipv6/conf/\(plan.name)/"
         let absence = parameters + "disable_ipv6"
         if try KernelFile.read(absence) == "1" { try KernelFile.write(absence, "0") }
         // Who speaks from inside the sandbox must not give this host routes and addresses by router advertisements.
@@ -76,6 +50,9 @@ extension HostNetwork {
         // No link-local address: nothing needs one here, and its duplicate detection would wake everyone a second later.
         let generation = parameters + "addr_gen_mode"
         if try KernelFile.read(generation) != nil { try KernelFile.write(generation, "1") }
+        for address in plan.addresses { try socket.add(address, to: link.index) }
+        try socket.setLink(link.index, up: true)
+        for neighbour in plan.neighbours { try socket.set(neighbour, on: link.index) }
     }
 
     /// Who took the link's name between the survey and now.
@@ -97,6 +74,10 @@ extension PlanStep {
         case .addRoutes(let routes): routes.count == 1 ? "route added: \(routes[0])" : "\(routes.count) routes added"
         case .removeRoutes(let routes):
             routes.count == 1 ? "route removed: \(routes[0])" : "\(routes.count) routes removed"
+        case .acceptDomestic(let prefixes): "\(prefixes.count) domestic prefixes pass the guard"
+        case .refuseDomestic: "no domestic prefix passes the guard"
+        case .throwDomestic(let prefixes): "\(prefixes.count) domestic prefixes go past the tunnel"
+        case .keepDomestic(let prefixes): "\(prefixes.count) domestic prefixes go into the tunnel"
         case .addRule(let rule): "rule added: \(rule)"
         case .removeRule(let rule): "rule removed: \(rule)"
         }

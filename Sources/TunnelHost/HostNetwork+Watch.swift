@@ -1,4 +1,5 @@
-// Hearing of changes on the host and answering them: repairs within 250 ms, never at full speed.
+// Hearing of changes on the host and answering them: repairs within 250 ms, never at full speed. What holds the traffic in
+// comes first; the thousands of domestic prefixes, which only save the engine work, are seen to afterwards.
 
 internal import Addressing
 package import Linux
@@ -39,8 +40,15 @@ extension HostNetwork {
         /// Nil where no resolver has ever run.
         let resolver: ResolverWatch?
         var resolverChanged = false
+        /// The answer to news that is to come.
         var pending: EventLoop.Token?
         var answered: Moment?
+        /// The look at everything, domestic prefixes too, that is to come.
+        var pendingWhole: EventLoop.Token?
+        /// The answer that comes without news, as the last one failed.
+        var pendingRetry: EventLoop.Token?
+        /// Answers in quick succession.
+        var inARow = 0
         /// Answers in a row that could not put things right.
         var failures = 0
         var uplinks: Set<Uplink>
@@ -56,10 +64,16 @@ extension HostNetwork {
         init(_ path: String) throws(SystemCallError) { directory = try DirectoryWatch(path) }
     }
 
-    /// The least time between two answers, in milliseconds.
-    private static let interval = 250
-    /// The doublings of that time while things cannot be put right.
+    /// The least time between two answers, in milliseconds: short at first, as `ip route flush` comes back for what was
+    /// repaired before it has ended; longer while somebody goes on.
+    private static let intervals = [50, 100, 250]
+    /// So long after an answer, in milliseconds, the next one is a new matter.
+    private static let quiet = 1000
+    /// The doublings of the longest interval while things cannot be put right.
     private static let doublings = 4
+    /// From the news of changed domestic prefixes to the look at them, in milliseconds: whoever removes thousands of them
+    /// has ended by then.
+    private static let domesticDelay = 150
 
     /// Answers changes on the host from now on. Nothing wakes up while nothing changes.
     /// - Parameters:
@@ -90,34 +104,52 @@ extension HostNetwork {
     /// Ends the watch.
     package func stopWatching() {
         guard let watch else { return }
-        for token in watch.tokens + (watch.pending.map { [$0] } ?? []) { watch.loop.cancel(token) }
+        let timers = [watch.pending, watch.pendingWhole, watch.pendingRetry].compactMap(\.self)
+        for token in watch.tokens + timers { watch.loop.cancel(token) }
         self.watch = nil
     }
 
     private func noticed() {
-        if !monitor.drain().isEmpty { answerSoon() }
+        let changes = monitor.drain()
+        if !changes.isDisjoint(with: [.thrownRoute, .firewall]) { answerWholeSoon() }
+        if !changes.subtracting([.thrownRoute]).isEmpty { answerSoon() }
     }
 
     private func answerSoon() {
         guard let watch, watch.pending == nil else { return }
-        let wait = watch.answered.map { Self.interval - Moment.now.milliseconds(since: $0) } ?? 0
+        let interval = Self.intervals[min(watch.inARow, Self.intervals.count - 1)]
+        let wait = watch.answered.map { interval - Moment.now.milliseconds(since: $0) } ?? 0
         guard wait > 0 else {
-            answer()
+            answer(withDomestic: false)
             return
         }
-        self.watch?.pending = watch.loop.after(milliseconds: wait) { [weak self] in self?.answer() }
+        self.watch?.pending = watch.loop.after(milliseconds: wait) { [weak self] in
+            self?.watch?.pending = nil
+            self?.answer(withDomestic: false)
+        }
     }
 
-    private func answer() {
+    private func answerWholeSoon() {
+        guard let watch, watch.pendingWhole == nil else { return }
+        self.watch?.pendingWhole = watch.loop.after(milliseconds: Self.domesticDelay) { [weak self] in
+            self?.watch?.pendingWhole = nil
+            self?.answer(withDomestic: true)
+        }
+    }
+
+    private func answer(withDomestic: Bool) {
         guard let before = watch else { return }
-        var report = examine(knownUplinks: before.uplinks)
+        let isNew = before.answered.map { Moment.now.milliseconds(since: $0) >= Self.quiet } ?? true
+        watch?.inARow = isNew ? 0 : before.inARow + 1
+        var report = examine(knownUplinks: before.uplinks, withDomestic: withDomestic)
         if before.resolverChanged { report.dnsChanged = followResolver() }
-        watch?.pending = nil
         watch?.resolverChanged = false
         watch?.answered = Moment.now
         watch?.uplinks = report.uplinks
         resetDeadConnections()
         tryAgain(after: report)
+        // A repair has taken the news of other changes with it.
+        if !report.repair.drifts.isEmpty, !withDomestic { answerWholeSoon() }
         let isNews =
             !report.repair.drifts.isEmpty || report.onLinkChanged || report.uplinkChanged || report.dnsChanged
             || report.failure != nil
@@ -125,15 +157,21 @@ extension HostNetwork {
     }
 
     /// A repair that lost against somebody who removed things at the same time has taken the news of it with it, so nothing
-    /// else would wake this.
+    /// else would wake this. News is answered before that as ever.
     private func tryAgain(after report: NetworkReport) {
-        guard report.failure != nil, let watch else {
+        guard let watch else { return }
+        if let retry = watch.pendingRetry { watch.loop.cancel(retry) }
+        self.watch?.pendingRetry = nil
+        guard report.failure != nil else {
             self.watch?.failures = 0
             return
         }
-        let wait = Self.interval << min(watch.failures, Self.doublings)
+        let wait = Self.intervals[Self.intervals.count - 1] << min(watch.failures, Self.doublings)
         self.watch?.failures += 1
-        self.watch?.pending = watch.loop.after(milliseconds: wait) { [weak self] in self?.answer() }
+        self.watch?.pendingRetry = watch.loop.after(milliseconds: wait) { [weak self] in
+            self?.watch?.pendingRetry = nil
+            self?.answer(withDomestic: true)
+        }
     }
 
     /// Puts back what others told the resolver; returns true when it is led otherwise than before.
@@ -145,13 +183,18 @@ extension HostNetwork {
 
     /// Looks at everything at once: on-link networks, drift, uplinks. For the watch, and for the worker when it wakes from
     /// a suspend.
-    package func examine(knownUplinks: Set<Uplink>) -> NetworkReport {
+    /// - Parameter withDomestic: as for `verify`.
+    package func examine(knownUplinks: Set<Uplink>, withDomestic: Bool = true) -> NetworkReport {
         var report = NetworkReport()
         report.uplinks = knownUplinks
         do {
             report.uplinks = try currentUplinks()
             report.uplinkChanged = report.uplinks != knownUplinks
-            if !installed.holdsTheSame(as: .empty) { report.repair = try repair() }
+            if !installed.holdsTheSame(as: .empty) {
+                // What holds the traffic in comes back before thousands of prefixes are looked at.
+                report.repair = try repair(withDomestic: false)
+                if withDomestic { report.repair.add(try repair()) }
+            }
             report.onLinkChanged = try followOnLink()
         } catch {
             log(.error, "cannot put the network right", ["error": "\(error)"])

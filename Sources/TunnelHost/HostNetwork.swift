@@ -1,6 +1,6 @@
 // The tunnel's part of the host's network: raised, changed, lowered, always as one plan.
 
-internal import Addressing
+package import Addressing
 internal import Firewall
 package import Linux
 package import Logging
@@ -19,18 +19,26 @@ package final class HostNetwork {
     let log: Log
     /// Nil where nft cannot be used.
     let nft: Nftables?
+    /// The socket of `nft`, which alone may change a table with an owner; nil when it could not be found out.
+    let netfilter: NetfilterSocket?
     let firewallAbsence: FirewallAvailability
     /// Whether the kernel is known to take a guard.
     var takesGuard = false
     let monitor: ChangeMonitor
     /// What is on the host now, step by step.
     package internal(set) var installed = HostPlan.empty
+    /// Whether domestic destinations go past the tunnel now.
+    package var throwsDomestic: Bool { !installed.domestic.isEmpty }
     /// What was asked for; nil while nothing is wanted.
     package internal(set) var request: HostPlanRequest?
     /// The sandbox's network namespace, held open.
     var sandbox: HeldDescriptor?
-    /// The guard as nft listed it right after it was made.
-    var guardListing: String?
+    /// The guard as it was right after it was made, without the elements of its sets.
+    var guardMade: Fingerprint?
+    /// What its sets of on-link networks held then: nft adds elements of its own.
+    var guardOnLink: [AddressFamily: Fingerprint] = [:]
+    /// The table of domestic destinations as it was right after it was made; nil while there is none.
+    var domesticMade: Fingerprint?
     var watch: Watch?
     /// The clock; the tests have one of their own.
     var clock: () -> Moment = { .now }
@@ -56,7 +64,10 @@ package final class HostNetwork {
         let refusal = netfilterRefusal()
         socket = try RouteSocket()
         monitor = try ChangeMonitor()
+        let before = netfilterSockets()
         nft = Nftables(reachable: refusal == nil)
+        let opened = netfilterSockets().subtracting(before)
+        netfilter = opened.count == 1 ? opened.first.map(NetfilterSocket.init) : nil
         firewallAbsence = .unavailable(
             reason: "nft cannot be used here: \(refusal.map(String.init(describing:)) ?? "")")
         self.ledger = ledger
@@ -126,8 +137,6 @@ package final class HostNetwork {
         let steps = PlanDiff.steps(from: installed, to: plan, replacingLink: replacingLink)
         guard !steps.isEmpty else { return }
         try ledger.write(ledgerEntries.union(LedgerEntries(plan)))
-        // Six thousand domestic prefixes leave ten megabytes behind in the allocator, half of which can be given back.
-        defer { if !request.domestic.isEmpty { releaseUnusedMemory() } }
         for step in steps {
             try perform(step)
             installed.record(step)
@@ -137,6 +146,19 @@ package final class HostNetwork {
         let drifts = try verify()
         guard drifts.isEmpty else { throw ReadBackError(drifts: drifts) }
         try ledger.write(ledgerEntries)
+    }
+
+    /// Changes which destinations never enter the tunnel, which has to be up.
+    /// - Throws: as `raise`. When they could not be put in place they are all taken away again.
+    package func throwDomestic(_ prefixes: [Prefix]) throws {
+        guard var request, installed.link != nil else { return }
+        request.domestic = prefixes
+        do { try update(request) } catch {
+            guard !prefixes.isEmpty else { throw error }
+            request.domestic = []
+            try update(request)
+            throw error
+        }
     }
 }
 

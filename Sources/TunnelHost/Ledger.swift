@@ -38,7 +38,7 @@ package struct LedgerEntries: Hashable, Sendable {
     package init(_ plan: HostPlan) {
         hasLink = plan.link != nil
         rules = Set(plan.rules.map(Self.key))
-        hasRoutes = !plan.routes.isEmpty
+        hasRoutes = !plan.routes.isEmpty || !plan.domestic.isEmpty
         guardLifetime = plan.guardTable?.lifetime
     }
 

@@ -59,6 +59,7 @@ package final class SandboxNetwork {
         for address in plan.addresses { try socket.add(address, to: peer) }
         try socket.setLink(tun, up: true, mtu: plan.tunMTU)
         try socket.setLink(peer, up: true)
+        for neighbour in plan.neighbours { try socket.set(neighbour, on: peer) }
         // Rules first: what comes in by the link must not meet the way back to the host.
         for rule in plan.rules { try socket.add(rule) }
         try socket.add(plan.routes, links: links)
@@ -74,7 +75,7 @@ package final class SandboxNetwork {
                     operation: "making table", subject: Reserved.sandboxTable, text: "nft cannot be used in the sandbox"
                 )
             }
-            _ = try nft.replace(Reserved.sandboxTable, with: ruleset)
+            try nft.replace(Reserved.sandboxTable, with: ruleset)
         }
         for parameter in plan.parameters { try KernelFile.write("/proc/sys/\(parameter.path)", parameter.value) }
         isPrepared = true

@@ -45,6 +45,7 @@ final class Desk {
             }
             tunnel.handle(.confirm)
             reply(request, client, status(for: user).json)
+        case .domestic(let isOn): domestic(isOn, request, client)
         case .disconnect: disconnect(request, client)
         case .status(let network): status(request, client, withNetwork: network)
         case .subscribe:
@@ -70,6 +71,8 @@ final class Desk {
     private static let notConnected = Failure(.notConnected, "There is no connection to confirm.", remedy: nil)
     private static let tooManyCalls = Failure(
         .busy, "Too many calls wait for their answer already.", remedy: "Wait for the answers, then ask again.")
+    private static let noTunnel = Failure(
+        .notConnected, "There is no tunnel whose domestic traffic could take another way.", remedy: nil)
     private static let busy = Failure(
         .busy, "The tunnel is being taken down just now.", remedy: "Try again in a moment.")
 
@@ -95,7 +98,8 @@ final class Desk {
         }
         let intent = Intent(
             owner: user, killSwitch: options.killSwitch ?? tunnel.memory.killSwitch(of: user),
-            confirmSeconds: options.confirmSeconds)
+            confirmSeconds: options.confirmSeconds, domesticAllowed: options.domesticAllowed,
+            domestic: options.domestic)
         client.waiting += 1
         tunnel.connectWaiters.append { [unowned self] failure in
             client.waiting -= 1
@@ -103,6 +107,16 @@ final class Desk {
             reply(request, client, status(for: user).json)
         }
         tunnel.handle(.connect(intent))
+    }
+
+    private func domestic(_ isOn: Bool, _ request: Request, _ client: Client) {
+        let user = client.peer.user
+        guard let owner = tunnel.session.intent?.owner else { return refuse(request, client, Self.noTunnel) }
+        // Not even root: it is the owner's profile that says what is domestic.
+        guard owner == user else { return refuse(request, client, Self.notOwner) }
+        tunnel.handle(.domestic(isOn))
+        if let failure = tunnel.domesticFailure { return refuse(request, client, failure) }
+        reply(request, client, status(for: user).json)
     }
 
     private func disconnect(_ request: Request, _ client: Client) {
@@ -131,6 +145,7 @@ final class Desk {
         report.engine = tunnel.engine.map { EngineReport(pid: Int($0.pid), restarts: session.restarts) }
         if report.mine || user == 0 { report.api = tunnel.engine?.api }
         report.verified = tunnel.isVerified
+        report.domesticFastPath = tunnel.network.throwsDomestic
         guard let survey = tunnel.survey else { return report }
         let hasGuard = survey.firewall.isAvailable
         report.dataPath = hasGuard ? .redirect : .tun

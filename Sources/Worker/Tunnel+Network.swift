@@ -52,7 +52,10 @@ extension Tunnel {
             sandboxHasNft: survey.firewall.isAvailable)
         request.resolver = accounts.resolver.map(UserID.init(rawValue:))
         // The watch keeps the networks the host is on up to date.
-        if let known = network.request { request.onLink = known.onLink }
+        if let known = network.request {
+            request.onLink = known.onLink
+            if session.intent?.domestic == true { request.domestic = known.domestic }
+        }
         return request
     }
 
@@ -85,6 +88,19 @@ extension Tunnel {
         }
     }
 
+    /// Sends domestic traffic past the engine or into it. Where it cannot go past, it goes into it.
+    func applyDomestic() {
+        domesticFailure = nil
+        do {
+            try network.throwDomestic(session.intent?.domestic == true ? domestic.prefixes() : [])
+        } catch {
+            domesticFailure = failure(error)
+            log(.warning, "domestic traffic does not take the way that is wanted", ["error": "\(error)"])
+            isVerified = ((try? network.verify()) ?? [.guardMissing]).isEmpty
+        }
+        ThisProcess.releaseMemory()
+    }
+
     /// Brings the host back to what it was.
     func undo(keepingGuard: Bool) {
         network.stopWatching()
@@ -107,6 +123,7 @@ extension Tunnel {
             isVerified = true
         }
         if report.repair.needsWiring { ask(.wire(generation: generation)) }
+        if !report.repair.drifts.isEmpty { ThisProcess.releaseMemory() }
         if report.uplinkChanged { log(.notice, "the way out of this machine changed") }
         onChange()
     }
@@ -116,7 +133,7 @@ extension Tunnel {
         guard session.phase == .connected else { return }
         otherClients = (try? network.otherClients()) ?? otherClients
         // What cannot be read is not verified.
-        isVerified = (try? network.verify())?.isEmpty == true
+        isVerified = (try? network.verify(withDomestic: false))?.isEmpty == true
         _ = try? network.checkDNS()
     }
 

@@ -26,6 +26,8 @@ final class Tunnel {
     private let engineHost: Int32
     let memory: SessionMemory
     let accounts: WorkerAccounts
+    /// The list of domestic prefixes.
+    let domestic: DomesticFile
     let log: Log
 
     private(set) var session: Session
@@ -44,6 +46,8 @@ final class Tunnel {
     var isVerified = false
     /// Other clients on the host, as seen the last time somebody asked.
     var otherClients: [OtherClient] = []
+    /// Why domestic traffic does not take the way that was asked for last.
+    var domesticFailure: Failure?
     var repaired: [String] = []
     private var channelWatch: EventLoop.Token?
     private var restartTimer: EventLoop.Token?
@@ -58,7 +62,7 @@ final class Tunnel {
 
     init(
         loop: EventLoop, network: HostNetwork, channel: HostChannel, engineHost: Int32, memory: SessionMemory,
-        accounts: WorkerAccounts, log: Log
+        accounts: WorkerAccounts, domestic: DomesticFile, log: Log
     ) {
         self.loop = loop
         self.network = network
@@ -66,6 +70,7 @@ final class Tunnel {
         self.engineHost = engineHost
         self.memory = memory
         self.accounts = accounts
+        self.domestic = domestic
         self.log = log
         session = Session()
     }
@@ -189,6 +194,7 @@ final class Tunnel {
         case .makeLink: makeLink()
         case .wireSandbox: ask(.wire(generation: generation))
         case .applyPlan: applyPlan()
+        case .applyDomestic: applyDomestic()
         case .undo(let keepingGuard): undo(keepingGuard: keepingGuard)
         case .remember(let intent): memory.remember(intent)
         case .forget: memory.forget()

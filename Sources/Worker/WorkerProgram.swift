@@ -125,7 +125,7 @@ enum WorkerPhase {
         let loop = try EventLoop()
         let tunnel = Tunnel(
             loop: loop, network: network, channel: try HostChannel(channel), engineHost: engineHost, memory: memory,
-            accounts: accounts, log: log)
+            accounts: accounts, domestic: DomesticFile(in: settings.ruleSets, log: log), log: log)
         let folder = try Directory(directory)
         try confine(directory)
         try tunnel.begin()

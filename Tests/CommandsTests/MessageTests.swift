@@ -8,7 +8,9 @@ import Testing
     @Test(arguments: [
         Call.hello, .connect(ConnectOptions()), .connect(ConnectOptions(killSwitch: true, confirmSeconds: 60)),
         .connect(ConnectOptions(killSwitch: false)), .confirm, .disconnect, .status(network: false),
-        .status(network: true), .subscribe, .logs(.engine), .logs(.worker),
+        .connect(ConnectOptions(domesticAllowed: true)), .domestic(on: true), .domestic(on: false),
+        .connect(ConnectOptions(domesticAllowed: true, domestic: true)), .status(network: true), .subscribe,
+        .logs(.engine), .logs(.worker),
     ])
     func requestsComeBack(call: Call) throws {
         let request = Request(id: 7, call)
@@ -35,6 +37,9 @@ import Testing
         (#"{"v":1,"id":1,"call":"logs","source":"../x"}"#, "bad-request"),
         (#"{"v":1,"id":1,"call":"connect","killSwitch":"yes"}"#, "bad-request"),
         (#"{"v":1,"id":1,"call":"connect","confirmSeconds":0}"#, "bad-request"),
+        (#"{"v":1,"id":1,"call":"connect","domestic":1}"#, "bad-request"),
+        (#"{"v":1,"id":1,"call":"domestic"}"#, "bad-request"),
+        (#"{"v":1,"id":1,"call":"domestic","on":null}"#, "bad-request"),
         (#"{"v":1,"id":1,"call":"connect","confirmSeconds":1e99}"#, "bad-request"),
     ])
     func wrongRequestsAreRefused(text: String, code: String) throws {
@@ -56,6 +61,7 @@ import Testing
         status.api = APIReport(address: "127.0.0.1:9090", secret: "s")
         status.verified = true
         status.dataPath = .tun
+        status.domesticFastPath = true
         status.dns = ["method": "capture"]
         status.notCovered = ["forwarded"]
         status.otherClients = ["sing-box"]

@@ -75,6 +75,30 @@ import Testing
             ])
     }
 
+    @Test func domesticDestinationsLeaveTheTunnelLastAndEnterItFirst() {
+        var request = Example.request
+        request.domestic = Example.prefixes("1.0.1.0/24", "2001:250::/35")
+        let plan = HostPlanBuilder.plan(request)
+        let list = request.domestic
+        #expect(
+            PlanDiff.steps(from: Example.plan, to: plan) == [.acceptDomestic(list), .throwDomestic(list)])
+        #expect(PlanDiff.steps(from: plan, to: Example.plan) == [.keepDomestic(list), .refuseDomestic])
+        #expect(PlanDiff.steps(from: plan, to: .empty).first == .keepDomestic(list))
+        #expect(
+            PlanDiff.steps(from: plan, to: plan, replacingLink: true).allSatisfy { step in
+                switch step {
+                case .addRoutes(let routes), .removeRoutes(let routes): routes.allSatisfy { $0.target != .thrown }
+                case .acceptDomestic, .throwDomestic, .keepDomestic, .refuseDomestic: false
+                default: true
+                }
+            }, "a new sandbox leaves domestic traffic alone")
+        request.guardLifetime = .worker
+        let other = HostPlanBuilder.plan(request)
+        #expect(
+            PlanDiff.steps(from: plan, to: other) == [.setGuard(other.guardTable!)],
+            "the table of domestic destinations is one of its own")
+    }
+
     @Test func everyDiffLeadsThere() {
         var other = Example.request
         other.onLink = Example.prefixes("198.51.100.0/24", "2001:db8:2::/64")

@@ -56,6 +56,26 @@ import Testing
         #expect(shaped.domesticAddressesAreDirect)
     }
 
+    @Test(arguments: [
+        ("", true),
+        (#"{"domain": "a", "outbound": "direct"}, {"rule_set": "geoip-cn", "outbound": "direct"}"#, true),
+        (#"{"domain": "a", "outbound": "x"}"#, false), (#"{"port": 25, "action": "reject"}"#, false),
+        (#"{"process_name": "a", "outbound": "direct"}, {"domain": "b", "action": "resolve"}"#, false),
+        (#"{"domain": "a", "outbound": "direct", "override_address": "192.0.2.1"}"#, false),
+        (#"{"domain": "a", "outbound": "direct", "override_port": 8443}"#, false),
+    ])
+    func domesticTrafficMayGoPastTheEngineOnlyWhenEveryRuleSaysSo(rules: String, isAllowed: Bool) throws {
+        let text = """
+            {"outbounds": [{"type": "direct", "tag": "direct"}, {"type": "socks", "tag": "x", "server": "a.example",
+              "server_port": 1080}], "route": {"rules": [\(rules)]}}
+            """
+        #expect(try shape(text, domesticSets).domesticAddressesAreDirect == isAllowed)
+        // A provider's own list of that name may say something else than the one of the product.
+        let own = LocalRuleSet(tag: "geoip-cn", path: "/sets/1.srs")
+        #expect(try !shape(text, domesticSets + [own]).domesticAddressesAreDirect)
+        #expect(try !shape(text, [own]).domesticAddressesAreDirect)
+    }
+
     @Test func namesAreResolvedWhereTheyGo() {
         let dns = shaped.profile["dns"]
         // A detour to an option-less direct outbound stops the engine; none dials directly.

@@ -15,8 +15,8 @@ func line(_ tag: String, _ more: [String: JSON] = [:]) -> JSON {
 }
 
 let domesticSets = [
-    LocalRuleSet(tag: "geosite-cn", path: "/sets/geosite-cn.srs"),
-    LocalRuleSet(tag: "geoip-cn", path: "/sets/geoip-cn.srs"),
+    LocalRuleSet(tag: "geosite-cn", path: "/sets/geosite-cn.srs", isBundled: true),
+    LocalRuleSet(tag: "geoip-cn", path: "/sets/geoip-cn.srs", isBundled: true),
 ]
 
 /// Shapes a document as the importer does: everything that is no group and nothing built in is a line.

@@ -128,3 +128,23 @@ def test_connected_without_a_network_and_then_there_is_one(uplink, product):
         assert product.status()["engine"]["restarts"] == 0
     finally:
         product.controller("disconnect", check=False)
+
+
+def test_a_conversation_with_another_address_does_not_hold_up_the_link(product, lab):
+    """Of a packet with the uplink's address, which is led into the tunnel before anything else, nobody on the link can be
+    asked for the sandbox's hardware address; what is already known need not be asked for."""
+    sender = lab.popen("client", "/usr/bin/python3", "-I", "-c", (
+        "import socket, time\n"
+        "s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM); s.bind(('%s', 0))\n"
+        "while True:\n"
+        "    try: s.sendto(b'x', ('%s', 53))\n"
+        "    except OSError: pass\n"
+        "    time.sleep(0.002)\n") % (plan.CLIENT6, plan.WEB6))
+    try:
+        product.connect(FIRST)
+        known = lab.exec("client", "ip", "neighbour", "show", "dev", "trocket0", "nud", "permanent").stdout.split()
+        assert "198.19.77.2" in known and "fd74:726f:636b:6574::2" in known
+        assert lab.page(f"https://[{plan.WEB6}]/ip", "-g", "-k", "--max-time", "5")["address"] == lines.exit6(FIRST)
+    finally:
+        sender.kill()
+        product.controller("disconnect")

@@ -20,5 +20,8 @@ int cns_set_timeout(int fd, int milliseconds);
 // Gives memory that is no longer used back to the system (malloc_trim(3)).
 void cns_release_memory(void);
 
+// Whether a descriptor is a socket of this netlink protocol. See SO_DOMAIN and SO_PROTOCOL in socket(7).
+int cns_is_netlink(int fd, int protocol);
+
 // 0 when a socket of this netlink protocol can be made, else -errno.
 int cns_probe(int protocol);

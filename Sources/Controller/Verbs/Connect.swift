@@ -124,10 +124,16 @@ package enum Connecting {
         var status = try worker.status()
         let keepsTunnel = status.state == .connected && status.mine && killSwitch == nil && confirm == nil
         let starting = Starting(context, choice, mode)
+        let isNew = status.state != .connected && status.state != .reconnecting
+        let isAllowed = state.subscription?.domesticAddressesAreDirect ?? false
         if !keepsTunnel {
-            // The worker's own memory ends with the boot, and knows nothing of a switch turned while there was no tunnel.
-            let killSwitch = killSwitch ?? state.preferences.killSwitch
-            status = try up(context, worker, starting, killSwitch, confirm, seconds)
+            let options = ConnectOptions(
+                // The worker's own memory ends with the boot, and knows nothing of a switch turned while there was no tunnel.
+                killSwitch: killSwitch ?? state.preferences.killSwitch, confirmSeconds: confirm,
+                domesticAllowed: isAllowed,
+                // An engine that runs is in the mode it was left in until it is switched.
+                domestic: isNew ? mode == .rule : status.domesticFastPath)
+            status = try up(context, worker, starting, options, seconds)
         }
         try directory.update { state in
             state.preferences.mode = mode.lowercase
@@ -139,7 +145,10 @@ package enum Connecting {
             }
         }
         let tunnel = Tunnel(status, context)
-        if let api = tunnel.api, !starting.isDone { try starting.putInForce(on: api) }
+        if let api = tunnel.api {
+            if !starting.isDone { try starting.putInForce(on: api) }
+            if !isNew { try Moding.settleDomestic(for: mode, api, worker, isAllowed: isAllowed) }
+        }
         context.output.progress(Messages.proving)
         let standing = Standing(context, tunnel, provingLine: choice.tag, mode: mode, limit: proofLimit)
         if context.isInterrupted() { throw Failure.interrupted(Messages.proofInterrupted) }
@@ -160,8 +169,7 @@ package enum Connecting {
 
     /// Asks the worker to connect and shows its stages.
     private static func up(
-        _ context: Context, _ worker: WorkerClient, _ starting: Starting, _ killSwitch: Bool?, _ confirm: Int?,
-        _ seconds: Int
+        _ context: Context, _ worker: WorkerClient, _ starting: Starting, _ options: ConnectOptions, _ seconds: Int
     ) throws -> StatusReport {
         worker.onEvent = { event in
             guard let stage = event.status.stage else { return }
@@ -173,7 +181,7 @@ package enum Connecting {
             if context.isInterrupted() { throw Failure.interrupted(Messages.connectInterrupted) }
         }
         _ = try worker.call(.subscribe)
-        let call = Call.connect(ConnectOptions(killSwitch: killSwitch, confirmSeconds: confirm))
+        let call = Call.connect(options)
         let answer: JSON
         do { answer = try worker.call(call, milliseconds: seconds * 1000) } catch let failure as Failure
             where failure.code == "worker-timeout"

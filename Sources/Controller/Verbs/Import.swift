@@ -28,6 +28,7 @@ extension Verb {
             var link: String?
             if case .link(let text, _) = source { link = text }
             try importer.commit(outcome, link: link, agent: agent, to: store)
+            Moding.followProfile(context, domesticAllowed: outcome.domesticAddressesAreDirect)
         }
         ImportPage(outcome, isTrial: isTrial).show(context.output)
         return .done

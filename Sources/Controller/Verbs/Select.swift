@@ -33,7 +33,7 @@ package enum Selecting {
     /// is not remembered. Connections that are open stay on the line they use.
     /// - Returns: true when a running engine was switched.
     package static func apply(_ choice: LineChoice, _ context: Context, _ directory: StateDirectory) throws -> Bool {
-        let api = try liveAPI(context)
+        let api = try live(context)?.api
         if let api { try apply(choice, on: api) }
         try directory.update { state in
             state.preferences.selection =
@@ -62,11 +62,11 @@ package enum Selecting {
         }
     }
 
-    /// The running engine's API when the tunnel is up and ours. A worker that cannot be reached means that nothing runs;
+    /// The running engine's API, and the worker, when the tunnel is up and ours. A worker that cannot be reached means that nothing runs;
     /// choosing a line must not depend on it.
-    static func liveAPI(_ context: Context) throws -> EngineAPI? {
-        guard let worker = try? context.worker() else { return nil }
-        return Tunnel(try worker.status(), context).api
+    static func live(_ context: Context) throws -> (api: EngineAPI, worker: WorkerClient)? {
+        guard let worker = try? context.worker(), let api = Tunnel(try worker.status(), context).api else { return nil }
+        return (api, worker)
     }
 
     /// `{"number", "id", "name"}`; number and id are null for `auto`.

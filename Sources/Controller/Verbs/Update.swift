@@ -25,6 +25,7 @@ extension Verb {
             outcome = try importer.remake(record, from: store, selection: state.preferences.selection)
         }
         try importer.commit(outcome, link: record.link, agent: record.agent, to: store)
+        Moding.followProfile(context, domesticAllowed: outcome.domesticAddressesAreDirect)
         ImportPage(outcome, isTrial: false).show(context.output)
         return .done
     }
