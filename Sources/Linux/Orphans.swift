@@ -9,17 +9,14 @@ package enum Orphans {
     /// The longest chain of parents.
     private static let generations = 64
 
-    /// Kills every other process of this process's user that does not descend from a living master: a process of the master's
-    /// user, or one of root's that is about to become it.
-    /// - Parameters:
-    ///   - master: the user whose processes start ours.
-    ///   - name: the name of root's process, as in `/proc/PID/comm`.
+    /// Kills every other process of this process's user that has fallen to the system's first process or to a session's
+    /// service manager, with what it has started. What somebody living has started, another worker's engine or a test, stays.
     /// - Returns: how many were found.
     @discardableResult
-    package static func end(withoutMaster master: UInt32, named name: String) -> Int {
+    package static func end() -> Int {
         var found = 0
         for _ in 0..<rounds {
-            let left = processes().filter { isOrphan($0, master, name) }
+            let left = processes().filter { isOrphan($0) }
             guard !left.isEmpty else { break }
             found += left.count
             left.forEach { _ = kill($0, SIGKILL) }
@@ -32,14 +29,13 @@ package enum Orphans {
         return names.compactMap { Int32($0) }.filter { $0 != getpid() }
     }
 
-    private static func isOrphan(_ process: Int32, _ master: UInt32, _ name: String) -> Bool {
+    private static func isOrphan(_ process: Int32) -> Bool {
         guard var at = Facts(process), at.user == getuid(), !at.hasEnded else { return false }
         for _ in 0..<generations {
             if at.parent <= 1 { return true }
             // A parent that is gone or hidden says nothing.
             guard at.parent != getpid(), let parent = Facts(at.parent) else { return false }
-            if parent.user == master || (parent.user == 0 && parent.name == name) { return false }
-            guard parent.user == getuid() else { return true }
+            guard parent.user == getuid() else { return parent.name == "systemd" }
             at = parent
         }
         return false

@@ -88,7 +88,7 @@ enum EngineHostPhase {
             try ForkedChild.dieWithParent(parent)
             // Before Landlock, which lets nobody be signalled but what this process starts. A hostile engine can see to it that
             // it outlives a worker that was killed, and the guard lets its user out.
-            Orphans.end(withoutMaster: accounts.worker, named: "trocket-tunnel")
+            Orphans.end()
             let configuration = EngineHostConfiguration(
                 engine: settings.engine, stateRoot: settings.stateRoot, runDirectory: settings.runDirectory,
                 ruleSets: settings.ruleSets)

@@ -11,7 +11,7 @@ from lablib import lines, netns, plan
 from lablib.lab import REPOSITORY, wait_until
 from lablib.product import children
 
-from .bench import BRIEF, DIRECT, FIRST, SECOND, SILENT, VISIBLE, Bench
+from .bench import BRIEF, DIRECT, FIRST, HERE, SECOND, SILENT, VISIBLE, Bench
 
 # What picks its own way, so that only the guard holds it: it shows how long the guard was away.
 BOUND = ("address", "device", "any")
@@ -101,7 +101,8 @@ def new_profile(bench, kill_switch):
         document["outbounds"].append({"type": "direct", "tag": f"again-{time.monotonic_ns()}"})
         with open(profile, "w", encoding="utf-8") as file:
             json.dump(document, file)
-        bench.connect(kill_switch)
+        # Of the worker itself: the controller would first make the profile anew, for it is not its subscription's.
+        bench.lab.user("/usr/bin/python3", "-I", os.path.join(HERE, "peers.py"), bench.product.socket, "ask", "connect")
         bench.wait_connected(other_than=engine)
 
     profile = os.path.join(bench.product.state_directory, "profile.json")
