@@ -86,10 +86,18 @@ package struct GuardTable: Hashable, Sendable {
         let byTLS = resolver.map {
             ["oifname \"\(link)\" meta skuid \($0) tcp dport \(Port.dnsOverTLS) reject with tcp reset"]
         }
-        return ["meta skuid \(engine) accept"] + (byTLS ?? []) + [
+        let ours = [
+            "meta skuid \(engine) meta l4proto tcp ct state new ct mark 0x00000000 "
+                + "ct mark set \(Reserved.engineConnection)",
+            "meta skuid \(engine) accept",
+        ]
+        return ours + (byTLS ?? []) + [
             "oifname { \"lo\", \"\(link)\" } accept",
             // Replies of connections that came in: a session into this host lives.
             "ct direction reply accept",
+            // The last acknowledgement of a connection the engine has closed: the kernel sends it for no socket and no
+            // user, and without it the server repeats its goodbye for two minutes.
+            "ct mark \(Reserved.engineConnection) accept",
             "\(Reserved.tailscaleMark) accept",
             "udp sport 68 udp dport 67 accept",
             "udp sport 546 udp dport 547 accept",

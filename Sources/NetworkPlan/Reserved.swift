@@ -49,6 +49,10 @@ package enum Reserved {
     /// has CAP_NET_ADMIN can set a mark.
     package static let tailscaleMark = "meta mark & 0x00ff0000 == 0x00080000"
 
+    /// The conntrack mark of the engine's TCP connections, as nft writes it: clear of Tailscale's bits, and set only where
+    /// nobody else has set one.
+    package static let engineConnection = "0x71000000"
+
     /// The nft table on the host (family `inet`).
     package static let guardTable = "trocket_guard"
     /// Guards while `guardTable` is made anew.

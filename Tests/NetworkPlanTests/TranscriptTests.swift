@@ -87,9 +87,11 @@ import Testing
 
                 \tchain out {
                 \t\ttype filter hook output priority filter; policy accept;
+                \t\tmeta skuid 61002 meta l4proto tcp ct state new ct mark 0x00000000 ct mark set 0x71000000
                 \t\tmeta skuid 61002 accept
                 \t\toifname { "lo", "trocket0" } accept
                 \t\tct direction reply accept
+                \t\tct mark 0x71000000 accept
                 \t\tmeta mark & 0x00ff0000 == 0x00080000 accept
                 \t\tudp sport 68 udp dport 67 accept
                 \t\tudp sport 546 udp dport 547 accept
@@ -194,7 +196,7 @@ import Testing
             ])
         #expect(plan.routes == Example.plan.routes)
         #expect(plan.guardTable == Example.plan.guardTable, "thousands of elements do not make the table another one")
-        #expect(plan.guardTable?.ruleCount == 14)
+        #expect(plan.guardTable?.ruleCount == 16)
         #expect(HostPlanBuilder.blocked(request).domestic == [])
     }
 
