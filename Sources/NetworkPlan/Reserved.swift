@@ -47,7 +47,7 @@ package enum Reserved {
 
     /// The mark of Tailscale's own, encrypted packets, as nft writes it; its rule 5210 leads them past every tunnel. Only who
     /// has CAP_NET_ADMIN can set a mark.
-    package static let tailscaleMark = "meta mark & 0x00ff0000 == 0x00080000"
+    package static let tailscaleMark = "meta skuid 0 meta mark & 0x00ff0000 == 0x00080000"
 
     /// The conntrack mark of the engine's TCP connections, as nft writes it: clear of Tailscale's bits, and set only where
     /// nobody else has set one.

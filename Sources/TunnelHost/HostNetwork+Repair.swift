@@ -107,11 +107,19 @@ extension HostNetwork {
         return repair
     }
 
+    /// Somebody may have given ours another name, or its name to another.
+    private func removeLinkUnderAnyName(_ plan: LinkPlan) throws {
+        for link in try socket.links() where link.kind == "veth" && link.hardwareAddress == plan.hardwareAddress {
+            if let name = InterfaceName(link.name) { try socket.removeLink(name) }
+        }
+        try socket.removeLink(plan.name)
+    }
+
     /// Returns true when the link was made anew.
     private func repairLink(_ drifts: [Drift]) throws -> Bool {
         guard let plan = installed.link else { return false }
         if drifts.contains(.linkMissing(plan.name)) {
-            try socket.removeLink(plan.name)
+            try removeLinkUnderAnyName(plan)
             try perform(.addLink(plan))
             // The resolver knew the link that is gone.
             if dnsIsSet { try protectDNS() }

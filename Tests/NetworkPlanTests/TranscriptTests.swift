@@ -92,7 +92,7 @@ import Testing
                 \t\toifname { "lo", "trocket0" } accept
                 \t\tct direction reply accept
                 \t\tct mark 0x71000000 accept
-                \t\tmeta mark & 0x00ff0000 == 0x00080000 accept
+                \t\tmeta skuid 0 meta mark & 0x00ff0000 == 0x00080000 accept
                 \t\tudp sport 68 udp dport 67 accept
                 \t\tudp sport 546 udp dport 547 accept
                 \t\ticmpv6 type { mld-listener-report, nd-router-solicit, nd-neighbor-solicit, nd-neighbor-advert, \

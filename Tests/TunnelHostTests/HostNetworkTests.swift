@@ -145,6 +145,10 @@ struct HostNetworkTests {
             #expect(
                 lines("ip rule; ip -6 rule; ip route show table 7100; ip -6 route show table 7101").sorted()
                     == whole.sorted())
+            shell("ip link set trocket0 down; ip link set trocket0 name elsewhere; ip link set elsewhere up")
+            #expect(try host.repair().needsWiring)
+            #expect(try host.verify() == [])
+            #expect(shell("ip -o link show elsewhere").contains("does not exist"))
             shell("ip link del trocket0")
             #expect(try host.repair().needsWiring)
             #expect(try host.verify() == [])
