@@ -66,3 +66,30 @@ def test_none_leaves_while_blocked(product, lab, visible):
         product.controller("disconnect")
         product.worker.wait(timeout=10)
         product.start()
+
+
+LEASES = """
+import socket
+for family, source, address, port in ((socket.AF_INET, 68, "255.255.255.255", 67), (socket.AF_INET, 68, "203.0.113.1", 67),
+                                      (socket.AF_INET6, 546, "ff02::1:2", 547)):
+    made = socket.socket(family, socket.SOCK_DGRAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"eth0")
+    made.bind(("" if family == socket.AF_INET else "::", source))
+    made.sendto(b"a lease, please", (address, port))
+"""
+
+
+@pytest.mark.parametrize("switch", ["--kill-switch", "--no-kill-switch"])
+def test_leases_are_asked_for(product, lab, switch):
+    product.connect(FIRST, switch)
+    try:
+        with Capture(lab) as capture:
+            lab.exec("client", "/usr/bin/python3", "-I", "-c", LEASES)
+            capture.barrier()
+            capture.stop()
+            for sought in ("dst host 255.255.255.255 and udp dst port 67", f"dst host {plan.ROUTER4} and udp dst port 67",
+                           "dst host ff02::1:2 and udp dst port 547"):
+                assert capture.lines(sought), sought
+    finally:
+        product.controller("disconnect")
