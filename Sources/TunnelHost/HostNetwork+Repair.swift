@@ -127,6 +127,8 @@ extension HostNetwork {
         }
         guard let link = try socket.link(named: plan.name) else { return false }
         if drifts.contains(.linkChanged(plan.name)) { try socket.setLink(link.index, up: true, mtu: plan.mtu) }
+        // Where it is off, its address would be refused; where it was off, it comes back as the host has it for new links.
+        try setIPv6(of: plan.name)
         for address in plan.addresses { try socket.add(address, to: link.index) }
         for neighbour in plan.neighbours { try socket.set(neighbour, on: link.index) }
         return false

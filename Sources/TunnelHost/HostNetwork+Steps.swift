@@ -40,8 +40,16 @@ extension HostNetwork {
         guard let link = try socket.link(named: plan.name) else {
             throw NetlinkError("looking up link", plan.name.description, .noSuchDevice)
         }
+        try setIPv6(of: plan.name)
+        for address in plan.addresses { try socket.add(address, to: link.index) }
+        try socket.setLink(link.index, up: true)
+        for neighbour in plan.neighbours { try socket.set(neighbour, on: link.index) }
+    }
+
+    /// How IPv6 is to be on our link, whatever the host has set for new ones or others have set since.
+    func setIPv6(of name: InterfaceName) throws {
         // Hosts that switch IPv6 off for new links do not mean ours: without it IPv6 would not be taken in.
-        let parameters = "/proc/sys/net/ipv6/conf/\(plan.name)/"
+        let parameters = "/proc/sys/net/ipv6/conf/\(name)/"
         let absence = parameters + "disable_ipv6"
         if try KernelFile.read(absence) == "1" { try KernelFile.write(absence, "0") }
         // Who speaks from inside the sandbox must not give this host routes and addresses by router advertisements.
@@ -50,9 +58,6 @@ extension HostNetwork {
         // No link-local address: nothing needs one here, and its duplicate detection would wake everyone a second later.
         let generation = parameters + "addr_gen_mode"
         if try KernelFile.read(generation) != nil { try KernelFile.write(generation, "1") }
-        for address in plan.addresses { try socket.add(address, to: link.index) }
-        try socket.setLink(link.index, up: true)
-        for neighbour in plan.neighbours { try socket.set(neighbour, on: link.index) }
     }
 
     /// Who took the link's name between the survey and now.

@@ -184,7 +184,7 @@ def test_vpn_and_tunnel_work_together(product, lab, vpn, switch):
 
 # MARK: removing ours
 
-@pytest.mark.parametrize("what", ["rules", "table", "link"])
+@pytest.mark.parametrize("what", ["rules", "table", "link", "IPv6"])
 def test_what_others_remove_is_back_within_a_quarter_of_a_second(product, lab, what):
     commands = {
         "rules": (["ip", "-4", "rule", "delete", "priority", "7130"], lambda: 7130 in {
@@ -193,6 +193,8 @@ def test_what_others_remove_is_back_within_a_quarter_of_a_second(product, lab, w
             "client", "ip", "-4", "route", "show", "table", "7100", check=False).stdout),
         "link": (["ip", "link", "delete", "trocket0"], lambda: lab.exec(
             "client", "ip", "-4", "route", "show", "table", "7100", check=False).stdout),
+        "IPv6": (["sysctl", "-qw", "net.ipv6.conf.trocket0.disable_ipv6=1"], lambda: lab.exec(
+            "client", "ip", "-6", "route", "show", "table", "7100", check=False).stdout),
     }
     command, present = commands[what]
     product.connect(FIRST, "--kill-switch")
