@@ -16,7 +16,7 @@ package struct ConnectOptions: Hashable, Sendable {
     /// Whether domestic traffic may go past the engine: the profile sends it direct in Rule mode, whatever its other rules
     /// say. It holds until the next connect.
     package var domesticAllowed: Bool
-    /// Whether it goes past the engine from the start: Rule mode is wanted.
+    /// Whether it goes past an engine that runs already, which does so now.
     package var domestic: Bool
 
     package init(
@@ -37,9 +37,9 @@ package enum Call: Hashable, Sendable {
     case connect(ConnectOptions)
     /// Keep a connection made with `confirmSeconds`.
     case confirm
-    /// Send domestic traffic past the engine, if that is allowed, or into it again. Answered when it is so. The worker does not
-    /// know the mode: whoever changes it calls this right after.
-    case domestic(on: Bool)
+    /// Send domestic traffic past the engine, if that is allowed, or into it again. Answered when it is so; with `soon` at
+    /// once, and done half a second later. The worker does not know the mode: whoever changes it calls this right after.
+    case domestic(on: Bool, soon: Bool = false)
     /// Take the tunnel down, or repair what a crash left.
     case disconnect
     /// The state, with a fresh look at the network; `network` adds the listing of both sides.
@@ -85,7 +85,9 @@ package struct Request: Hashable, Sendable {
             if let seconds = options.confirmSeconds { object["confirmSeconds"] = .int(seconds) }
             if options.domesticAllowed { object["domesticAllowed"] = true }
             if options.domestic { object["domestic"] = true }
-        case .domestic(let isOn): object["on"] = .bool(isOn)
+        case .domestic(let isOn, let soon):
+            object["on"] = .bool(isOn)
+            if soon { object["soon"] = true }
         case .status(network: true): object["network"] = true
         case .logs(let source): object["source"] = .string(source.rawValue)
         default: break
@@ -125,7 +127,7 @@ package struct Request: Hashable, Sendable {
                     domestic: try optional("domestic", json, \.bool, "true or false") ?? false))
         case "domestic":
             guard let isOn = json["on"].bool else { throw Failure(.badRequest, "\"on\" must be true or false.") }
-            return .domestic(on: isOn)
+            return .domestic(on: isOn, soon: try optional("soon", json, \.bool, "true or false") ?? false)
         case "confirm": return .confirm
         case "disconnect": return .disconnect
         case "status": return .status(network: try optional("network", json, \.bool, "true or false") ?? false)

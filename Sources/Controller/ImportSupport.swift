@@ -67,8 +67,8 @@ extension Context {
         let importer = try importer(store: store)
         var outcome = try importer.remake(record, from: store, selection: state.preferences.selection)
         outcome.fetchedAt = record.fetchedAt
-        try importer.commit(outcome, link: record.link, agent: record.agent, to: store)
         Moding.followProfile(self, domesticAllowed: outcome.domesticAddressesAreDirect)
+        try importer.commit(outcome, link: record.link, agent: record.agent, to: store)
         return outcome
     }
 

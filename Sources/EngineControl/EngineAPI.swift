@@ -89,6 +89,9 @@ package struct EngineAPI {
         EngineGroup(try call(.get, "/proxies/\(Self.encoded(name))"))
     }
 
+    /// The mode, as the engine writes it.
+    package func mode() throws(EngineFailure) -> String { try call(.get, "/configs")["mode"].string ?? "" }
+
     /// Everything `status` shows, asked at once. Takes a few milliseconds.
     /// - Parameters:
     ///   - selector: the selector's tag.

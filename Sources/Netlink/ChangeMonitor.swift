@@ -7,8 +7,8 @@ internal import Linux
 /// What changed, coarsely: enough to know what to read again.
 package enum NetworkChange: Hashable, Sendable, CaseIterable {
     case link, address, route, rule, firewall
-    /// A route that throws, which nearly nobody else makes.
-    case thrownRoute
+    /// A route that is no way out, such as one that throws, which nearly nobody else makes.
+    case deadEnd
 }
 
 /// Hears of changes in the network namespace it was made in. Two non-blocking sockets for the event loop: one for routing
@@ -62,12 +62,16 @@ package final class ChangeMonitor {
             case Int(RTM_NEWLINK), Int(RTM_DELLINK): changes.insert(.link)
             case Int(RTM_NEWADDR), Int(RTM_DELADDR): changes.insert(.address)
             case Int(RTM_NEWROUTE), Int(RTM_DELROUTE):
-                changes.insert(reply.header(rtmsg.self).map { Int($0.rtm_type) } == RTN_THROW ? .thrownRoute : .route)
+                let header = reply.header(rtmsg.self)
+                // The kernel's own are all in the table of local addresses.
+                let isWay =
+                    header.map { Int($0.rtm_type) == RTN_UNICAST || $0.rtm_table == UInt8(RT_TABLE_LOCAL.rawValue) }
+                changes.insert(isWay ?? true ? .route : .deadEnd)
             case Int(RTM_NEWRULE), Int(RTM_DELRULE): changes.insert(.rule)
             default: break
             }
         } lost: {
-            changes.formUnion([.link, .address, .route, .rule, .thrownRoute])
+            changes.formUnion([.link, .address, .route, .rule, .deadEnd])
         }
         if let firewall {
             drain(firewall) { _ in

@@ -49,6 +49,8 @@ package struct NetfilterSet {
                 let flags: UInt32 = parts.value(Element.flags) ?? 0
                 found.add(key, UInt32(bigEndian: flags) & Element.isEnd == 0 ? 0 : 1)
             }
+        } restart: {
+            found = Fingerprint()
         }
         return found
     }

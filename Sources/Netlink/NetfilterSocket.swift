@@ -46,18 +46,28 @@ package struct NetfilterSocket: Sendable {
     ///   - ask: the NFT_MSG_GET* to send.
     ///   - answer: the NFT_MSG_NEW* that comes back for each.
     ///   - attributes: which objects.
+    ///   - each: takes an object.
+    ///   - restart: the list changed while it was read; it comes again from the start.
     /// - Throws: `NetlinkError`, also when there is no such table or set.
     func list(
-        _ ask: UInt16, _ answer: UInt16, _ attributes: [UInt8], _ subject: String, _ each: (Attributes) -> Void
+        _ ask: UInt16, _ answer: UInt16, _ attributes: [UInt8], _ subject: String, _ each: (Attributes) -> Void,
+        restart: () -> Void
     ) throws(NetlinkError) {
-        let request = Self.bytes(
-            Self.subsystem << 8 | ask, flags: NLM_F_DUMP, family: Self.inet, attributes)
-        try send(request, "listing", subject)
-        try receive("listing", subject, whileAnyWait: false) { reply in
-            if reply.isDone || reply.isError { return true }
-            if reply.type == Self.subsystem << 8 | answer { each(reply.attributes(after: GenericHeader.self)) }
-            return false
+        let request = Self.bytes(Self.subsystem << 8 | ask, flags: NLM_F_DUMP, family: Self.inet, attributes)
+        for _ in 0..<Self.dumpAttempts {
+            try send(request, "listing", subject)
+            var isDisturbed = false
+            try receive("listing", subject, whileAnyWait: false) { reply in
+                if reply.isInterrupted { isDisturbed = true }
+                if reply.isDone || reply.isError { return true }
+                if reply.type == Self.subsystem << 8 | answer { each(reply.attributes(after: GenericHeader.self)) }
+                return false
+            }
+            if !isDisturbed { return }
+            restart()
         }
+        throw NetlinkError(
+            "listing", subject, .interrupted, kernelText: "the list kept changing while it was read")
     }
 
     // MARK: Bytes
@@ -78,6 +88,7 @@ package struct NetfilterSocket: Sendable {
     /// NFPROTO_INET.
     private static let inet: UInt8 = 1
     private static let sequence: UInt32 = 0x7472_6f63
+    private static let dumpAttempts = 10
 
     private static func bytes(
         _ type: UInt16, flags: Int32, family: UInt8 = 0, resource: UInt16 = 0, _ payload: [UInt8]

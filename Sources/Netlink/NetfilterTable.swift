@@ -59,16 +59,19 @@ package struct NetfilterTable {
     /// - Throws: `NetlinkError`.
     package func fingerprint() throws(NetlinkError) -> Fingerprint? {
         var found = Fingerprint()
-        for (ask, answer, parts) in [
-            // The name, hook and policy of a chain; the chain and the expressions of a rule.
-            (Self.getChains, Self.newChain, [3, 4, 5]), (Self.getRules, Self.newRule, [2, 4]),
+        for (ask, answer, which, parts) in [
+            // The name, hook and policy of a chain; the chain and the expressions of a rule. Chains come of every table.
+            (Self.getChains, Self.newChain, [], [3, 4, 5]), (Self.getRules, Self.newRule, subject, [2, 4]),
         ] {
-            try socket.list(ask, answer, [], name) { attributes in
+            let before = found
+            try socket.list(ask, answer, which, name) { attributes in
                 // NFTA_CHAIN_TABLE and NFTA_RULE_TABLE are both 1.
                 guard attributes.string(1) == name else { return }
                 found.add(
                     parts.flatMap { part in attributes[part].map(Array.init) ?? [] },
                     UInt8(truncatingIfNeeded: found.count))
+            } restart: {
+                found = before
             }
         }
         return found.count == 0 ? nil : found

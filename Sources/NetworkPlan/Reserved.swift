@@ -46,7 +46,7 @@ package enum Reserved {
     package static let priorities = RulePriority(rawValue: 7100)...RulePriority(rawValue: 7200)
 
     /// The mark of Tailscale's own, encrypted packets, as nft writes it; its rule 5210 leads them past every tunnel. Only who
-    /// has CAP_NET_ADMIN can set a mark.
+    /// has CAP_NET_ADMIN, or since Linux 5.17 CAP_NET_RAW, can set a mark.
     package static let tailscaleMark = "meta skuid 0 meta mark & 0x00ff0000 == 0x00080000"
 
     /// The conntrack mark of the engine's TCP connections, as nft writes it: clear of Tailscale's bits, and set only where

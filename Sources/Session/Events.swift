@@ -10,8 +10,10 @@ package enum SessionEvent: Hashable, Sendable {
     case connect(Intent)
     /// The owner keeps a connection made with `confirmSeconds`.
     case confirm
-    /// The owner sends domestic traffic past the engine, or into it.
-    case domestic(Bool)
+    /// The owner sends domestic traffic past the engine, or into it; past it a moment later, if so asked.
+    case domestic(Bool, soon: Bool)
+    /// The tunnel has been up for a moment.
+    case domesticDue
     /// A user takes the tunnel down.
     case disconnect
     /// The worker is to end.
@@ -71,6 +73,8 @@ package enum SessionEffect: Hashable, Sendable {
     case applyPlan
     /// Send domestic traffic past the engine or into it, as is wanted.
     case applyDomestic
+    /// Tell `domesticDue` after so long.
+    case scheduleDomestic(milliseconds: Int)
     /// Bring the host back to what it was; the guard stays where asked.
     case undo(keepingGuard: Bool)
     /// Write down what is wanted, for a worker that comes after this one.

@@ -8,7 +8,8 @@ extension Session {
         switch event {
         case .connect(let intent): return connect(intent)
         case .confirm: return confirm()
-        case .domestic(let isOn): return domestic(isOn)
+        case .domestic(let isOn, let soon): return domestic(isOn, soon)
+        case .domesticDue: return phase == .connected && intent?.domestic == true ? [.applyDomestic] : []
         case .disconnect: return takeDown(nil)
         case .stop: return stop()
         case .resume(let attempt): return resume(attempt)
@@ -71,10 +72,11 @@ extension Session {
     }
 
     /// Into the tunnel at once; past it only when the tunnel is up, else as soon as it is.
-    private mutating func domestic(_ isOn: Bool) -> [SessionEffect] {
+    private mutating func domestic(_ isOn: Bool, _ soon: Bool) -> [SessionEffect] {
         guard intent != nil else { return [] }
         intent?.wantDomestic(isOn)
-        return phase == .connected || (!isOn && policy == .full) ? [.applyDomestic] : []
+        guard phase == .connected || (!isOn && policy == .full) else { return [] }
+        return [isOn && soon ? .scheduleDomestic(milliseconds: Self.domesticDelay) : .applyDomestic]
     }
 
     /// Takes the tunnel down, and repairs when there is none.
@@ -176,9 +178,9 @@ extension Session {
 
     /// The tunnel is up: answers, and starts the time for a confirmation.
     private mutating func settle() -> [SessionEffect] {
-        // Thousands of routes take a moment that nobody has to wait for.
+        // Thousands of routes take a moment of the worker's, which the proof under way need not share.
         (intent.map { startConfirming($0) } ?? []) + [.answerConnect(nil)]
-            + (intent?.domestic == true ? [.applyDomestic] : [])
+            + (intent?.domestic == true ? [.scheduleDomestic(milliseconds: Self.domesticDelay)] : [])
     }
 
     /// Starts the time for a confirmation, once.
@@ -214,7 +216,7 @@ extension Session {
         case .connecting, .connected, .reconnecting, .blocked:
             // No other engine host can be had without root: refuse until the user decides, then end.
             phase = .blocked(failure)
-            return [.cancelRestart, .answerConnect(failure)]
+            return [.cancelRestart] + endDomestic() + [.answerConnect(failure)]
         }
     }
 
@@ -240,7 +242,14 @@ extension Session {
     private mutating func block(_ failure: Failure) -> [SessionEffect] {
         phase = .blocked(failure)
         wasBlocked = true
-        return [.cancelRestart] + (engineRuns ? [.stopEngine] : []) + [.answerConnect(failure)]
+        return [.cancelRestart] + (engineRuns ? [.stopEngine] : []) + endDomestic() + [.answerConnect(failure)]
+    }
+
+    /// Nothing but the local network leaves while blocked, domestic traffic neither.
+    private mutating func endDomestic() -> [SessionEffect] {
+        guard intent?.domestic == true else { return [] }
+        intent?.wantDomestic(false)
+        return [.applyDomestic]
     }
 
     private mutating func restart() -> [SessionEffect] {

@@ -138,6 +138,8 @@ package struct Session: Hashable, Sendable {
 
     /// Failures in a row after which it is given up.
     package static let failureLimit = 6
+    /// From the moment the tunnel is up to domestic traffic going past the engine, in milliseconds.
+    package static let domesticDelay = 500
     /// Up for so long, in milliseconds, an engine counts as healthy and earlier failures are forgotten.
     package static let healthyAfter = 30_000
 

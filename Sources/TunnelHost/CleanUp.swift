@@ -71,6 +71,7 @@ extension HostNetwork {
         try socket.removeThrown(left.thrown, table: Reserved.tunnelTable)
         if left.link != nil { try socket.removeLink(Reserved.link) }
         if left.guardLifetime != nil { try nft?.remove(Reserved.guardTable) }
+        if !keepingGuard { try table(Reserved.guardStandIn)?.remove() }
         _ = monitor.drain()
         if !left.descriptions.isEmpty {
             log(.notice, "removed what an earlier worker left", ["count": "\(left.descriptions.count)"])

@@ -56,6 +56,7 @@ extension HostNetwork {
     /// Opens the host.
     func removeGuard() throws {
         try nft?.remove(Reserved.guardTable)
+        try table(Reserved.guardStandIn)?.remove()
         guardMade = nil
         guardOnLink = [:]
     }
@@ -73,11 +74,16 @@ extension HostNetwork {
         }
         // libnftables would read every element of the one that is there.
         try refuseDomestic()
-        try nft.replace(Reserved.domesticTable, with: DomesticTable.text)
-        domesticMade = try table(Reserved.domesticTable)?.fingerprint()
-        for family in AddressFamily.allCases {
-            try NetfilterSet(netfilter, table: Reserved.domesticTable, name: DomesticTable.set(family)).add(
-                AddressInterval.covering(prefixes.filter { $0.family == family }))
+        do {
+            try nft.replace(Reserved.domesticTable, with: DomesticTable.text)
+            for family in AddressFamily.allCases {
+                try NetfilterSet(netfilter, table: Reserved.domesticTable, name: DomesticTable.set(family)).add(
+                    AddressInterval.covering(prefixes.filter { $0.family == family }))
+            }
+            domesticMade = try table(Reserved.domesticTable)?.fingerprint()
+        } catch {
+            try? refuseDomestic()
+            throw error
         }
     }
 
@@ -101,8 +107,9 @@ extension HostNetwork {
                 drifts.append(.guardSetChanged(GuardTable.onLinkSet(family)))
             }
         }
-        if let domesticMade, try table(Reserved.domesticTable)?.fingerprint() != domesticMade {
-            drifts.append(.domesticTableChanged)
+        if !installed.domestic.isEmpty {
+            let seen = try table(Reserved.domesticTable)?.fingerprint()
+            if seen == nil || seen != domesticMade { drifts.append(.domesticTableChanged) }
         }
         return drifts
     }

@@ -43,7 +43,9 @@ extension HostNetwork {
         guard !installed.routes.isEmpty else { return [] }
         var thrown: [Drift] = []
         let names = try linkNames()
-        let wanted = Set(installed.routes)
+        // The short look is shown ways out only.
+        let expected = installed.routes.filter { withDomestic || $0.link != nil }
+        let wanted = Set(expected)
         var found: Set<Route> = []
         var foreign: [Drift] = []
         for family in familiesPresent {
@@ -63,7 +65,7 @@ extension HostNetwork {
                 }
             }
         }
-        let missing = installed.routes.filter { !found.contains($0) }
+        let missing = expected.filter { !found.contains($0) }
         return foreign + (missing.isEmpty ? [] : [.routesMissing(missing)]) + thrown
     }
 
@@ -93,18 +95,23 @@ extension HostNetwork {
     /// - Parameter withDomestic: as for `verify`.
     package func repair(withDomestic: Bool = true) throws -> Repair {
         let drifts = try verify(withDomestic: withDomestic)
-        guard !drifts.isEmpty else { return Repair() }
-        var repair = Repair(drifts: drifts)
+        guard !drifts.isEmpty else { return told(Repair()) }
         for drift in drifts { log(.warning, "repairing", ["drift": drift.description]) }
         if drifts.contains(where: \.isOfGuard), let table = installed.guardTable { try perform(.setGuard(table)) }
         if drifts.contains(.domesticTableChanged) { try perform(.acceptDomestic(installed.domestic)) }
-        repair.needsWiring = try repairLink(drifts)
+        if try repairLink(drifts) { owesWiring = true }
         try repairRoutes(withDomestic)
         for case .ruleMissing(let rule) in drifts { try socket.add(rule) }
-        _ = monitor.drain()
+        takeNewsOfOwnChanges()
         let rest = try verify(withDomestic: withDomestic)
         guard rest.isEmpty else { throw ReadBackError(drifts: rest) }
-        return repair
+        return told(Repair(drifts: drifts))
+    }
+
+    /// With what an earlier repair did that did not come to its end.
+    private func told(_ repair: Repair) -> Repair {
+        defer { owesWiring = false }
+        return Repair(drifts: repair.drifts, needsWiring: owesWiring)
     }
 
     /// Somebody may have given ours another name, or its name to another.
@@ -147,8 +154,11 @@ extension HostNetwork {
                 let wanted = domestic(family, table)
                 let present = try socket.thrown(family, table: table)
                 let wantedSet = Set(wanted)
-                try socket.removeThrown(present.filter { !wantedSet.contains($0) }, table: table)
-                if Set(present) != wantedSet { try socket.addThrown(wanted, table: table) }
+                // One that is there twice, at two metrics, goes with all others.
+                let isTwice = Set(present).count != present.count
+                let surplus = isTwice ? present : present.filter { !wantedSet.contains($0) }
+                try socket.removeThrown(surplus, table: table)
+                if isTwice || Set(present) != wantedSet { try socket.addThrown(wanted, table: table) }
             }
         }
     }

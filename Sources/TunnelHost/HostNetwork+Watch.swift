@@ -45,6 +45,7 @@ extension HostNetwork {
         var answered: Moment?
         /// The look at everything, domestic prefixes too, that is to come.
         var pendingWhole: EventLoop.Token?
+        var answeredWhole: Moment?
         /// The answer that comes without news, as the last one failed.
         var pendingRetry: EventLoop.Token?
         /// Answers in quick succession.
@@ -111,8 +112,14 @@ extension HostNetwork {
 
     private func noticed() {
         let changes = monitor.drain()
-        if !changes.isDisjoint(with: [.thrownRoute, .firewall]) { answerWholeSoon() }
-        if !changes.subtracting([.thrownRoute]).isEmpty { answerSoon() }
+        if !changes.isDisjoint(with: [.deadEnd, .firewall]) { answerWholeSoon() }
+        if !changes.subtracting([.deadEnd]).isEmpty { answerSoon() }
+    }
+
+    /// Takes the news of what this process has just changed. What others changed meanwhile is among it, so if there may be
+    /// any of that kind, one more look follows.
+    func takeNewsOfOwnChanges() {
+        if !monitor.drain().isDisjoint(with: [.link, .address, .route]) { answerSoon() }
     }
 
     private func answerSoon() {
@@ -131,9 +138,12 @@ extension HostNetwork {
 
     private func answerWholeSoon() {
         guard let watch, watch.pendingWhole == nil else { return }
-        self.watch?.pendingWhole = watch.loop.after(milliseconds: Self.domesticDelay) { [weak self] in
+        let isNew = watch.answeredWhole.map { Moment.now.milliseconds(since: $0) >= Self.quiet } ?? true
+        let delay = isNew ? Self.domesticDelay : Self.domesticDelay * 4
+        self.watch?.pendingWhole = watch.loop.after(milliseconds: delay) { [weak self] in
             self?.watch?.pendingWhole = nil
             self?.answer(withDomestic: true)
+            self?.watch?.answeredWhole = .now
         }
     }
 
@@ -147,19 +157,22 @@ extension HostNetwork {
         watch?.answered = Moment.now
         watch?.uplinks = report.uplinks
         resetDeadConnections()
-        tryAgain(after: report)
+        tryAgain(after: report, whole: withDomestic)
         // A repair has taken the news of other changes with it.
         if !report.repair.drifts.isEmpty, !withDomestic { answerWholeSoon() }
         let isNews =
-            !report.repair.drifts.isEmpty || report.onLinkChanged || report.uplinkChanged || report.dnsChanged
+            !report.repair.drifts.isEmpty || report.repair.needsWiring || report.onLinkChanged || report.uplinkChanged
+            || report.dnsChanged
             || report.failure != nil
         if isNews { before.handler(report) }
     }
 
     /// A repair that lost against somebody who removed things at the same time has taken the news of it with it, so nothing
     /// else would wake this. News is answered before that as ever.
-    private func tryAgain(after report: NetworkReport) {
+    private func tryAgain(after report: NetworkReport, whole: Bool) {
         guard let watch else { return }
+        // That the short look is content says nothing of what the whole one could not put right.
+        if report.failure == nil, !whole, watch.pendingRetry != nil { return }
         if let retry = watch.pendingRetry { watch.loop.cancel(retry) }
         self.watch?.pendingRetry = nil
         guard report.failure != nil else {

@@ -39,6 +39,8 @@ package final class HostNetwork {
     var guardOnLink: [AddressFamily: Fingerprint] = [:]
     /// The table of domestic destinations as it was right after it was made; nil while there is none.
     var domesticMade: Fingerprint?
+    /// The link was made anew, and nobody has been told yet: what follows may fail.
+    var owesWiring = false
     var watch: Watch?
     /// The clock; the tests have one of their own.
     var clock: () -> Moment = { .now }
@@ -142,7 +144,7 @@ package final class HostNetwork {
             installed.record(step)
         }
         // What we did ourselves is no news; what others did meanwhile shows in the reading.
-        _ = monitor.drain()
+        takeNewsOfOwnChanges()
         let drifts = try verify()
         guard drifts.isEmpty else { throw ReadBackError(drifts: drifts) }
         try ledger.write(ledgerEntries)
@@ -151,8 +153,16 @@ package final class HostNetwork {
     /// Changes which destinations never enter the tunnel, which has to be up.
     /// - Throws: as `raise`. When they could not be put in place they are all taken away again.
     package func throwDomestic(_ prefixes: [Prefix]) throws {
-        guard var request, installed.link != nil else { return }
+        guard var request else { return }
         request.domestic = prefixes
+        guard installed.link != nil else {
+            // Blocked: nothing of it is wanted, and nothing else may change.
+            self.request = request
+            if !installed.domestic.isEmpty { try perform(.keepDomestic(installed.domestic)) }
+            installed.domestic = []
+            try refuseDomestic()
+            return
+        }
         do { try update(request) } catch {
             guard !prefixes.isEmpty else { throw error }
             request.domestic = []

@@ -45,7 +45,7 @@ final class Desk {
             }
             tunnel.handle(.confirm)
             reply(request, client, status(for: user).json)
-        case .domestic(let isOn): domestic(isOn, request, client)
+        case .domestic(let isOn, let soon): domestic(isOn, soon, request, client)
         case .disconnect: disconnect(request, client)
         case .status(let network): status(request, client, withNetwork: network)
         case .subscribe:
@@ -109,12 +109,13 @@ final class Desk {
         tunnel.handle(.connect(intent))
     }
 
-    private func domestic(_ isOn: Bool, _ request: Request, _ client: Client) {
+    private func domestic(_ isOn: Bool, _ soon: Bool, _ request: Request, _ client: Client) {
         let user = client.peer.user
         guard let owner = tunnel.session.intent?.owner else { return refuse(request, client, Self.noTunnel) }
         // Not even root: it is the owner's profile that says what is domestic.
         guard owner == user else { return refuse(request, client, Self.notOwner) }
-        tunnel.handle(.domestic(isOn))
+        tunnel.domesticFailure = nil
+        tunnel.handle(.domestic(isOn, soon: soon))
         if let failure = tunnel.domesticFailure { return refuse(request, client, failure) }
         reply(request, client, status(for: user).json)
     }

@@ -99,6 +99,7 @@ extension Tunnel {
             isVerified = ((try? network.verify()) ?? [.guardMissing]).isEmpty
         }
         ThisProcess.releaseMemory()
+        onChange()
     }
 
     /// Brings the host back to what it was.

@@ -195,6 +195,8 @@ final class Tunnel {
         case .wireSandbox: ask(.wire(generation: generation))
         case .applyPlan: applyPlan()
         case .applyDomestic: applyDomestic()
+        case .scheduleDomestic(let milliseconds):
+            loop.after(milliseconds: milliseconds) { [unowned self] in handle(.domesticDue) }
         case .undo(let keepingGuard): undo(keepingGuard: keepingGuard)
         case .remember(let intent): memory.remember(intent)
         case .forget: memory.forget()

@@ -44,33 +44,44 @@ private func connected(_ intent: Intent = intent) -> Session {
         let wanted = Intent(owner: 1000, killSwitch: false, domesticAllowed: true, domestic: true)
         #expect(!Intent(owner: 1000, killSwitch: false, domestic: true).domestic)
         var session = Session()
-        #expect(session.reduce(.domestic(true)) == [], "there is no tunnel")
+        #expect(session.reduce(.domestic(true, soon: false)) == [], "there is no tunnel")
         _ = session.reduce(.connect(wanted))
         for event in [SessionEvent.engineStarted, .namespaceReady, .linkReady, .engineReady, .sandboxWired] {
             #expect(!session.reduce(event).contains(.applyDomestic), "it waits for the tunnel")
         }
-        #expect(session.reduce(.planApplied) == [.answerConnect(nil), .applyDomestic])
-        #expect(session.reduce(.domestic(false)) == [.applyDomestic])
-        #expect(session.reduce(.domestic(true)) == [.applyDomestic])
+        #expect(session.reduce(.domesticDue) == [])
+        let soon = SessionEffect.scheduleDomestic(milliseconds: Session.domesticDelay)
+        #expect(session.reduce(.planApplied) == [.answerConnect(nil), soon])
+        #expect(session.reduce(.domesticDue) == [.applyDomestic])
+        #expect(session.reduce(.domestic(false, soon: false)) == [.applyDomestic])
+        #expect(session.reduce(.domesticDue) == [])
+        #expect(session.reduce(.domestic(true, soon: false)) == [.applyDomestic])
         #expect(session.intent?.domestic == true)
+        #expect(session.reduce(.domestic(true, soon: true)) == [soon])
+        #expect(session.reduce(.domestic(false, soon: true)) == [.applyDomestic])
+        #expect(session.reduce(.domestic(true, soon: false)) == [.applyDomestic])
         // While the engine is away: into the tunnel at once, past it when it is back.
         _ = session.reduce(.engineFailed(cause, upMilliseconds: 60_000))
-        #expect(session.reduce(.domestic(false)) == [.applyDomestic])
-        #expect(session.reduce(.domestic(true)) == [])
+        #expect(session.reduce(.domestic(false, soon: false)) == [.applyDomestic])
+        #expect(session.reduce(.domestic(true, soon: false)) == [])
         _ = session.reduce(.restartDue)
         for event in [SessionEvent.engineStarted, .namespaceReady, .linkReady, .engineReady, .sandboxWired] {
             _ = session.reduce(event)
         }
-        #expect(session.reduce(.planApplied) == [.answerConnect(nil), .applyDomestic])
+        #expect(session.reduce(.planApplied) == [.answerConnect(nil), soon])
+        // Blocked means domestic traffic, too.
+        var blocked = session
+        let given = blocked.reduce(.engineHostGone(cause))
+        #expect(given.contains(.applyDomestic) && blocked.intent?.domestic == false)
         // A profile that was stored meanwhile and allows nothing is the one a new engine takes.
-        _ = session.reduce(.domestic(false))
+        _ = session.reduce(.domestic(false, soon: false))
         _ = session.reduce(.engineFailed(cause, upMilliseconds: 60_000))
         _ = session.reduce(.restartDue)
-        _ = session.reduce(.domestic(true))
+        _ = session.reduce(.domestic(true, soon: false))
         #expect(session.intent?.domestic == false)
 
         var other = connected(guarded)
-        _ = other.reduce(.domestic(true))
+        _ = other.reduce(.domestic(true, soon: false))
         #expect(other.intent?.domestic == false, "the profile does not allow it")
     }
 

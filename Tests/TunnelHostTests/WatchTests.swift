@@ -36,6 +36,9 @@ struct WatchTests {
             try host.nft?.replace(Reserved.guardTable, with: try #require(host.installed.guardTable).text)
             #expect(try answer("nft delete table inet trocket_guard")?.repair.drifts == [.guardMissing])
 
+            // The short look is shown ways out only.
+            let dead = try #require(try answer("ip route add blackhole 9.9.9.0/24 table 7100"))
+            #expect(dead.repair.drifts == [.routeForeign(Reserved.tunnelTable, "9.9.9.0/24")])
             let moved = try #require(try answer("ip addr add 198.51.100.2/24 dev eth0"))
             #expect(moved.onLinkChanged && !moved.uplinkChanged)
             #expect(shell("ip rule").contains("7120:\tfrom all to 198.51.100.0/24 lookup main suppress_prefixlength 0"))

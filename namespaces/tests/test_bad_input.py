@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from lablib import lines, plan, snapshot
+from lablib import lines, netns, plan, snapshot
 from lablib.lab import REPOSITORY
 from lablib.product import Product
 
@@ -75,17 +75,17 @@ def test_engine_of_the_tunnel(bare, lab, which):
 
 def start_denied(product, what):
     """Starts the worker where something is missing."""
-    command = product.worker_command
-    product.worker_command = lambda *more, engine=None: wrap(command(*more, engine=engine), what)
+    command, behind = product.worker_command, len(netns.inside(product.lab.name, "client", []))
+    product.worker_command = lambda *more, engine=None: wrap(command(*more, engine=engine), behind, what)
     try:
         product.start()
     finally:
         product.worker_command = command
 
 
-def wrap(command, what):
-    """Puts deny.py in front of the program a command line runs inside the lab (behind `ip netns exec NS sh hide`)."""
-    return [*command[:6], *DENY, what, *command[6:]]
+def wrap(command, behind, what):
+    """Puts deny.py in front of the program a command line runs inside the lab."""
+    return [*command[:behind], *DENY, what, *command[behind:]]
 
 
 def test_no_tun_device(bare):

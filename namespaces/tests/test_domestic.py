@@ -10,7 +10,7 @@ import pytest
 from lablib import lines, plan, snapshot
 from lablib.capture import Capture, outgoing
 from lablib.lab import wait_until
-from lablib.product import process_status
+from lablib.product import children, process_status
 
 FIRST = lines.LINES[0][1]
 HOMES = ((4, plan.CN4, plan.CLIENT4, lines.exit4(FIRST)), (6, plan.CN6, plan.CLIENT6, lines.exit6(FIRST)))
@@ -156,6 +156,23 @@ def test_a_dead_engine_does_not_hold_up_domestic_traffic(fast, lab):
     assert conversation.communicate(timeout=20)[0].split() == ["200", "600000"]
 
 
+def test_blocked_is_blocked_for_domestic_traffic(fast, lab):
+    os.kill(children(fast.worker.pid)[0], signal.SIGKILL)
+    try:
+        fast.wait_for("blocked", 10)
+        assert not is_fast(fast)
+        for _, address, _, _ in HOMES:
+            assert seen(lab, address) is None
+        fast.controller("mode", "global")
+        assert fast.status()["state"] == "blocked" and not is_fast(fast)
+        fast.controller("disconnect")
+        assert seen(lab, plan.CN4) == plan.CLIENT4
+    finally:
+        # It ends with the tunnel, as it has no engine host any more.
+        fast.stop()
+        fast.start()
+
+
 def test_what_others_remove_comes_back(fast, lab):
     lab.exec("client", "ip", "route", "flush", "table", "7100", "type", "throw")
     wait_until(lambda: snapshot.route_device(lab, plan.CN4) == "eth0", 5, "the routes come back")
@@ -211,6 +228,8 @@ def test_the_profile_decides(fast, lab):
     finally:
         fast.controller("disconnect", check=False)
         fast.controller("import", lab.subscription)
+        os.remove(own)
+        os.remove(agreeing)
 
 
 def test_a_kill_switch_left_by_a_dead_worker_is_closed_for_domestic_traffic(product, lab):

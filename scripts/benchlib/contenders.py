@@ -188,6 +188,8 @@ class Trocket(Contender):
 
     def start(self):
         self.product.controller("connect", self.line, "--mode", self.mode)
+        if self.mode == "rule":
+            wait_until(lambda: self.product.status()["domesticFastPath"], 5, "domestic traffic goes past the engine", interval=0.05)
 
     def stop(self):
         self.product.controller("disconnect")

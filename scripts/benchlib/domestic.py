@@ -26,6 +26,7 @@ def run(options):
     report.target("processor time of the client", "Trocket", "sing-box root", at_most=0.05)
     report.target("processor time of the client", "Trocket", "mihomo root", at_most=0.05)
     report.target("p50, 1 in flight", "Trocket", "no proxy", at_most=1.1)
+    report.notes.append("Trocket is measured once `status` says that domestic traffic goes past the engine, half a second after connect.")
     report.notes.append("The client's processor time: all its processes, for each GB down in one stream; resolution 10 ms.")
     report.notes += CONNECTIONS_NOTES
     return report

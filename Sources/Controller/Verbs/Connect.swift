@@ -125,14 +125,13 @@ package enum Connecting {
         let keepsTunnel = status.state == .connected && status.mine && killSwitch == nil && confirm == nil
         let starting = Starting(context, choice, mode)
         let isNew = status.state != .connected && status.state != .reconnecting
-        let isAllowed = state.subscription?.domesticAddressesAreDirect ?? false
         if !keepsTunnel {
             let options = ConnectOptions(
                 // The worker's own memory ends with the boot, and knows nothing of a switch turned while there was no tunnel.
                 killSwitch: killSwitch ?? state.preferences.killSwitch, confirmSeconds: confirm,
-                domesticAllowed: isAllowed,
-                // An engine that runs is in the mode it was left in until it is switched.
-                domestic: isNew ? mode == .rule : status.domesticFastPath)
+                domesticAllowed: state.subscription?.domesticAddressesAreDirect ?? false,
+                // An engine is in the mode it was left in until it is switched, a new one, too.
+                domestic: !isNew && status.domesticFastPath)
             status = try up(context, worker, starting, options, seconds)
         }
         try directory.update { state in
@@ -147,7 +146,7 @@ package enum Connecting {
         let tunnel = Tunnel(status, context)
         if let api = tunnel.api {
             if !starting.isDone { try starting.putInForce(on: api) }
-            if !isNew { try Moding.settleDomestic(for: mode, api, worker, isAllowed: isAllowed) }
+            try Moding.settleDomestic(for: mode, api, worker, directory, soon: isNew)
         }
         context.output.progress(Messages.proving)
         let standing = Standing(context, tunnel, provingLine: choice.tag, mode: mode, limit: proofLimit)

@@ -27,8 +27,8 @@ extension Verb {
         } else {
             var link: String?
             if case .link(let text, _) = source { link = text }
-            try importer.commit(outcome, link: link, agent: agent, to: store)
             Moding.followProfile(context, domesticAllowed: outcome.domesticAddressesAreDirect)
+            try importer.commit(outcome, link: link, agent: agent, to: store)
         }
         ImportPage(outcome, isTrial: isTrial).show(context.output)
         return .done

@@ -58,9 +58,11 @@ package enum Moding {
     package static func apply(_ mode: RoutingMode, _ context: Context, _ directory: StateDirectory) throws -> Bool {
         let live = try Selecting.live(context)
         if let live {
-            let isAllowed = try directory.load().subscription?.domesticAddressesAreDirect ?? false
             try live.api.setMode(mode.rawValue)
-            try settleDomestic(for: mode, live.api, live.worker, isAllowed: isAllowed)
+            try settleDomestic(for: mode, live.api, live.worker, directory)
+        } else if mode == .global {
+            // The engine that is started next may be in Rule mode still; what it would send goes into it.
+            leadIntoEngine(context)
         }
         try directory.update { $0.preferences.mode = mode.lowercase }
         return live != nil
@@ -69,14 +71,16 @@ package enum Moding {
     /// Has the worker send domestic traffic past an engine in Rule mode, and past no other. The engine is switched first: in
     /// Rule mode it would send what comes back into it direct, and keep doing so for conversations under way. When the worker
     /// cannot lead that traffic back, the engine goes back to Rule mode.
-    /// - Parameter isAllowed: whether the stored profile lets it. The worker knows only what the profile said that was there
-    ///   at the last connect, and the engine may have been started again since.
+    /// - Parameter soon: whether it is enough that it is done in a moment, when the proof of the connection is over.
     static func settleDomestic(
-        for mode: RoutingMode, _ api: EngineAPI, _ worker: WorkerClient, isAllowed: Bool
+        for mode: RoutingMode, _ api: EngineAPI, _ worker: WorkerClient, _ directory: StateDirectory, soon: Bool = false
     ) throws {
         if mode == .rule {
             // The engine sends domestic traffic direct, too; going past it is only faster. `status` tells.
-            if isAllowed { _ = try? worker.call(.domestic(on: true)) }
+            guard isAllowed(directory), (try? worker.call(.domestic(on: true, soon: soon))) != nil else { return }
+            // Another command may have switched the engine meanwhile, or stored another profile.
+            let isStillRule = (try? api.mode()) == RoutingMode.rule.rawValue
+            if !isStillRule || !isAllowed(directory) { _ = try? worker.call(.domestic(on: false)) }
             return
         }
         do { _ = try worker.call(.domestic(on: false)) } catch {
@@ -85,11 +89,20 @@ package enum Moding {
         }
     }
 
-    /// After a new profile was stored: leads domestic traffic into the engine again when that profile does not let it go
+    /// Whether the stored profile sends all domestic addresses direct in Rule mode. The worker knows only what the profile
+    /// said that was there at the last connect, and the engine may have been started again since.
+    private static func isAllowed(_ directory: StateDirectory) -> Bool {
+        (try? directory.load())?.subscription?.domesticAddressesAreDirect ?? false
+    }
+
+    /// Before a new profile is stored: leads domestic traffic into the engine again when that profile does not let it go
     /// past. The engine takes the profile when it is started the next time, which may be after a crash.
     static func followProfile(_ context: Context, domesticAllowed: Bool) {
-        guard !domesticAllowed, let worker = try? context.worker() else { return }
-        // Where nothing runs, or another user's tunnel does, the worker says so, and nothing goes past.
-        _ = try? worker.call(.domestic(on: false))
+        if !domesticAllowed { leadIntoEngine(context) }
+    }
+
+    /// Where nothing runs, or another user's tunnel does, the worker says so, and nothing goes past.
+    private static func leadIntoEngine(_ context: Context) {
+        _ = try? context.worker().call(.domestic(on: false))
     }
 }
