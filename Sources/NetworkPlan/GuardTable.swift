@@ -87,6 +87,8 @@ package struct GuardTable: Hashable, Sendable {
             ["oifname \"\(link)\" meta skuid \($0) tcp dport \(Port.dnsOverTLS) reject with tcp reset"]
         }
         let ours = [
+            // What the table of domestic destinations, which goes with the worker, lets pass.
+            "meta mark \(Reserved.domesticMark) accept",
             "meta skuid \(engine) meta l4proto tcp ct state new ct mark 0x00000000 "
                 + "ct mark set \(Reserved.engineConnection)",
             "meta skuid \(engine) accept",
@@ -108,7 +110,6 @@ package struct GuardTable: Hashable, Sendable {
             "ip daddr \(nftList(lan4)) accept",
             "ip6 daddr \(nftList(lan6)) accept",
         ] + sets.map { "\($0.matchesDestination) accept" }
-            // What the table of domestic destinations, which goes with the worker, lets pass.
-            + ["meta mark \(Reserved.domesticMark) accept", "reject"]
+            + ["reject"]
     }
 }

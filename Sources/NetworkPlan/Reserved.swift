@@ -61,6 +61,8 @@ package enum Reserved {
     package static let domesticTable = "trocket_domestic"
     /// The mark of what it lets pass, between that table and the guard; "troc", as nft writes it.
     package static let domesticMark = "0x74726f63"
+    /// The conntrack mark of connections it has let pass, as nft writes it; set only where nobody else has set one.
+    package static let domesticConnection = "0x72000000"
     /// The nft table inside the sandbox (family `inet`).
     package static let sandboxTable = "trocket"
 

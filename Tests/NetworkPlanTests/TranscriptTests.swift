@@ -87,6 +87,7 @@ import Testing
 
                 \tchain out {
                 \t\ttype filter hook output priority filter; policy accept;
+                \t\tmeta mark 0x74726f63 accept
                 \t\tmeta skuid 61002 meta l4proto tcp ct state new ct mark 0x00000000 ct mark set 0x71000000
                 \t\tmeta skuid 61002 accept
                 \t\toifname { "lo", "trocket0" } accept
@@ -103,7 +104,6 @@ import Testing
                 \t\tip6 daddr { fc00::/7, fe80::/10, ff00::/8 } accept
                 \t\tip daddr @onlink4 accept
                 \t\tip6 daddr @onlink6 accept
-                \t\tmeta mark 0x74726f63 accept
                 \t\treject
                 \t}
 
