@@ -154,6 +154,10 @@ class EngineAlone(Contender):
     name = "engine alone"
     forwarded = {plan.IPERF_PORT: 15201, LOAD_PORT: 15301}
 
+    def __init__(self, lab, line=None):
+        super().__init__(lab)
+        self.line = line or lines.outbounds()[0]
+
     def way(self, address, port):
         return "127.0.0.1", self.forwarded[port]
 
@@ -163,7 +167,7 @@ class EngineAlone(Contender):
             "inbounds": [{"type": "direct", "tag": f"in-{port}", "listen": "127.0.0.1", "listen_port": local,
                           "override_address": plan.WEB4, "override_port": port}
                          for port, local in self.forwarded.items()],
-            "outbounds": [lines.outbounds()[0]],
+            "outbounds": [self.line],
         })
 
         def answers():

@@ -86,9 +86,10 @@ def measure(report, contender, seconds, tcp, offered):
 
 
 def protocols(report, lab, product, options):
-    """The other protocols, the product against sing-box as root, one stream each way."""
+    """The other protocols, the product against sing-box as root and the limit, one stream each way."""
     for outbound in lines.outbounds()[1:]:
-        contenders = [SingBoxRoot(lab, line=outbound), Trocket(lab, product, line=outbound["tag"])]
+        contenders = [EngineAlone(lab, line=outbound), SingBoxRoot(lab, line=outbound),
+                      Trocket(lab, product, line=outbound["tag"])]
         for _ in range(options.rounds):
             for contender in contenders:
                 contender.start()
@@ -99,4 +100,5 @@ def protocols(report, lab, product, options):
                 finally:
                     contender.stop()
         report.target(f"{outbound['type']}: {TCP[0][0]}", "Trocket", "sing-box root", at_least=1.5)
+        report.target(f"{outbound['type']}: {TCP[0][0]}", "Trocket", "engine alone", at_least=0.9)
         report.target(f"{outbound['type']}: {TCP[1][0]}", "Trocket", "sing-box root", at_least=1.0)
