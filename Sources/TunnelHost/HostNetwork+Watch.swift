@@ -117,15 +117,16 @@ extension HostNetwork {
     }
 
     /// Takes the news of what this process has just changed. What others changed meanwhile is among it, so if there may be
-    /// any of that kind, one more look follows.
+    /// any of that kind, one more look follows; later, as this may be part of one.
     func takeNewsOfOwnChanges() {
-        if !monitor.drain().isDisjoint(with: [.link, .address, .route]) { answerSoon() }
+        if !monitor.drain().isDisjoint(with: [.link, .address, .route]) { answerSoon(orAtOnce: false) }
     }
 
-    private func answerSoon() {
+    private func answerSoon(orAtOnce mayBeNow: Bool = true) {
         guard let watch, watch.pending == nil else { return }
         let interval = Self.intervals[min(watch.inARow, Self.intervals.count - 1)]
-        let wait = watch.answered.map { interval - Moment.now.milliseconds(since: $0) } ?? 0
+        let rest = watch.answered.map { interval - Moment.now.milliseconds(since: $0) } ?? 0
+        let wait = mayBeNow ? rest : interval
         guard wait > 0 else {
             answer(withDomestic: false)
             return

@@ -38,6 +38,15 @@ private final class PretendedBackend: DNSBackend {
     }
 }
 
+/// A tunnel that is up on a host with this resolver, whose clock is the resolver's.
+private func raised(_ fixture: Fixture, _ backend: PretendedBackend) throws -> HostNetwork {
+    let host = try HostNetwork(
+        ledgerIn: try Directory(fixture.path), owner: 0, log: Log("test", sink: fixture.sink), dnsBackend: backend)
+    host.clock = { backend.time }
+    try host.raise(try fixture.request(host), sandbox: try makeNamespace())
+    return host
+}
+
 @Suite(.enabled(if: canMakeNamespaces, "making network namespaces needs root"))
 struct DNSTests {
     @Test func aResolverIsToldRemindedAndReleased() async {
@@ -73,11 +82,7 @@ struct DNSTests {
         await #expect(processExitsWith: .success) {
             let fixture = Fixture()
             let backend = PretendedBackend()
-            let host = try HostNetwork(
-                ledgerIn: try Directory(fixture.path), owner: 0, log: Log("test", sink: fixture.sink),
-                dnsBackend: backend)
-            host.clock = { backend.time }
-            try host.raise(try fixture.request(host), sandbox: try makeNamespace())
+            let host = try raised(fixture, backend)
             backend.isHere = false
             #expect(try host.protectDNS() == .captured && host.checkDNS() == .captured && backend.calls == [])
             backend.isHere = true
@@ -100,11 +105,7 @@ struct DNSTests {
         await #expect(processExitsWith: .success) {
             let fixture = Fixture()
             let backend = PretendedBackend()
-            let host = try HostNetwork(
-                ledgerIn: try Directory(fixture.path), owner: 0, log: Log("test", sink: fixture.sink),
-                dnsBackend: backend)
-            host.clock = { backend.time }
-            try host.raise(try fixture.request(host), sandbox: try makeNamespace())
+            let host = try raised(fixture, backend)
             backend.refusal = DNSError(operation: "setting", text: "Connection timed out")
             backend.milliseconds = 1000
             #expect(try host.checkDNS() == .refused(reason: "Connection timed out"))

@@ -58,6 +58,12 @@ struct WatchTests {
             #expect((1...most).contains(reports.count - before))
             #expect(try answer("ip rule del prio 7115")?.failure == nil)
             #expect(try host.verify() == [])
+            // What a repair hears of others is answered after it, not in the midst of it.
+            shell("ip addr add 198.51.100.3/24 dev eth0")
+            host.watch?.answered = nil
+            let told = reports.count
+            host.takeNewsOfOwnChanges()
+            #expect(host.watch?.pending != nil && reports.count == told)
             host.stopWatching()
             try host.lower()
             fixture.remove()
