@@ -14,11 +14,14 @@ extension JSON {
         self = .object(members)
     }
 
-    /// Edits the items of a list at a path of keys; an item is dropped when `body` returns false. Does nothing where there
-    /// is no list.
+    /// Edits the items of a list at a path of keys; an item is dropped when `body` returns false. A single value is a list
+    /// of one, as `listed` has it, and stays single. Does nothing where there is neither.
     mutating func editItems(_ path: [String], _ body: (inout JSON, Int) -> Bool) {
         guard let key = path.first else {
-            guard case .array(let items) = self else { return }
+            guard case .array(let items) = self else {
+                if !isNull, !body(&self, 0) { self = .null }
+                return
+            }
             var kept: [JSON] = []
             kept.reserveCapacity(items.count)
             for (at, item) in items.enumerated() {
@@ -31,10 +34,13 @@ extension JSON {
         edit(key) { $0.editItems(Array(path.dropFirst()), body) }
     }
 
-    /// Replaces every item of a list at a path by any number of others.
+    /// Replaces every item of a list at a path by any number of others. A single value is a list of one, as `listed` has it.
     mutating func expandItems(_ path: [String], _ body: (JSON, Int) -> [JSON]) {
         guard let key = path.first else {
-            guard case .array(let items) = self else { return }
+            guard case .array(let items) = self else {
+                if !isNull { self = .listable(body(self, 0)) }
+                return
+            }
             self = .array(items.enumerated().flatMap { body($1, $0) })
             return
         }
