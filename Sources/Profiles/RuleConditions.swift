@@ -99,7 +99,9 @@ struct RuleConditions {
         var why = "has no parts"
         var lostSome = false
         for part in rule["rules"]?.listed ?? [] {
-            guard let object = part.object else { return .unsound("a part is no rule") }
+            guard var object = part.object else { return .unsound("a part is no rule") }
+            // Older engines passed over what a part wanted done; 1.14 refuses it.
+            object.removeAll { Self.actions.contains($0.key) }
             switch judge(object) {
             case .kept(let kept):
                 if Self.hasConditions(kept) {
@@ -123,9 +125,18 @@ struct RuleConditions {
         return .kept(.object(kept))
     }
 
-    private static let noConditions: Set<String> = [
-        "type", "mode", "invert", "rule_set_ip_cidr_match_source", "action", "outbound", "server",
+    /// What says what to do with traffic, not which. Sources: <https://sing-box.sagernet.org/configuration/route/rule_action/>
+    /// and <https://sing-box.sagernet.org/configuration/dns/rule_action/>.
+    private static let actions: Set<String> = [
+        "action", "outbound", "override_address", "override_port", "network_strategy", "fallback_delay",
+        "udp_disable_domain_unmapping", "udp_connect", "udp_timeout", "tls_fragment", "tls_fragment_fallback_delay",
+        "tls_record_fragment", "method", "no_drop", "sniffer", "timeout", "server", "strategy", "disable_cache",
+        "disable_optimistic_cache", "rewrite_ttl", "client_subnet", "rcode", "answer", "ns", "extra",
     ]
+
+    private static let noConditions: Set<String> = actions.union([
+        "type", "mode", "invert", "rule_set_ip_cidr_match_source",
+    ])
 
     /// True when the rule, nested or not, asks for anything.
     static func hasConditions(_ rule: JSON) -> Bool {

@@ -123,6 +123,28 @@ import Testing
             ])
     }
 
+    /// Older engines passed over the action of a part; 1.14 says "rule action is not supported in nested rules".
+    @Test func partsOfARuleDoNothingThemselves() throws {
+        let shaped = try shape(
+            """
+            {\(outbounds), "dns": {"servers": [{"type": "local", "tag": "l"}], "rules": [
+              {"type": "logical", "mode": "or", "rules": [{"domain": "n", "server": "gone", "rewrite_ttl": 5}], "server": "l"}]},
+             "route": {"rules": [
+              {"type": "logical", "mode": "or", "outbound": "HK",
+               "rules": [{"domain": "a", "outbound": "gone", "udp_timeout": "5m"}, {"type": "logical", "mode": "and",
+                 "rules": {"domain": "b", "port": 1, "action": "sniff", "timeout": "1s"}, "outbound": "gone"}]},
+              {"type": "logical", "mode": "or", "rules": [{"override_port": 1}], "outbound": "HK"}]}}
+            """)
+        #expect(
+            shaped.providerRules == [
+                [
+                    "type": "logical", "mode": "or", "outbound": "HK", "action": "route",
+                    "rules": [["domain": "a"], ["type": "logical", "mode": "and", "rules": [["domain": "b", "port": 1]]]],
+                ]
+            ])
+        #expect(shaped.profile["dns"]["rules"].listed.contains { $0["rules"] == [["domain": "n"]] })
+    }
+
     @Test func ruleSetsThatCannotBeHadGoWithTheirRules() throws {
         let text = """
             {\(outbounds), "route": {"rule_set": [
