@@ -128,7 +128,8 @@ import Testing
         let shaped = try shape(
             """
             {\(outbounds), "dns": {"servers": [{"type": "local", "tag": "l"}], "rules": [
-              {"type": "logical", "mode": "or", "rules": [{"domain": "n", "server": "gone", "rewrite_ttl": 5}], "server": "l"}]},
+              {"type": "logical", "mode": "or", "rules": [{"domain": "n", "server": "gone", "rewrite_ttl": 5}],
+               "server": "l"}]},
              "route": {"rules": [
               {"type": "logical", "mode": "or", "outbound": "HK",
                "rules": [{"domain": "a", "outbound": "gone", "udp_timeout": "5m"}, {"type": "logical", "mode": "and",
@@ -139,7 +140,9 @@ import Testing
             shaped.providerRules == [
                 [
                     "type": "logical", "mode": "or", "outbound": "HK", "action": "route",
-                    "rules": [["domain": "a"], ["type": "logical", "mode": "and", "rules": [["domain": "b", "port": 1]]]],
+                    "rules": [
+                        ["domain": "a"], ["type": "logical", "mode": "and", "rules": [["domain": "b", "port": 1]]],
+                    ],
                 ]
             ])
         #expect(shaped.profile["dns"]["rules"].listed.contains { $0["rules"] == [["domain": "n"]] })
