@@ -41,18 +41,15 @@ package struct NetfilterSet {
     /// What the set holds.
     /// - Throws: `NetlinkError`, also when there is no such set.
     package func fingerprint() throws(NetlinkError) -> Fingerprint {
-        var found = Fingerprint()
-        try socket.list(Self.getElements, Self.newElements, subject, description) { answer in
+        try socket.list(Self.getElements, Self.newElements, subject, description, addingTo: Fingerprint()) {
+            found, answer in
             answer[ElementList.elements].map(Attributes.init(bytes:))?.forEach { _, element in
                 let parts = Attributes(bytes: element)
                 guard let key = parts[Element.key].flatMap({ Attributes(bytes: $0)[Element.value] }) else { return }
                 let flags: UInt32 = parts.value(Element.flags) ?? 0
                 found.add(key, UInt32(bigEndian: flags) & Element.isEnd == 0 ? 0 : 1)
             }
-        } restart: {
-            found = Fingerprint()
         }
-        return found
     }
 
     private static func element(_ key: [UInt8], isEnd: Bool) -> [UInt8] {

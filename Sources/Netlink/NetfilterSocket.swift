@@ -41,30 +41,33 @@ package struct NetfilterSocket: Sendable {
         guard isAnswered else { throw NetlinkError(operation, subject, .wouldBlock) }
     }
 
-    /// Lists objects.
+    /// Lists objects. A list that changes while it is read comes again, from the start; of a set's elements, which come in one
+    /// datagram unless there are hundreds, the kernel does not tell (seen with Linux 6.18).
     /// - Parameters:
     ///   - ask: the NFT_MSG_GET* to send.
     ///   - answer: the NFT_MSG_NEW* that comes back for each.
     ///   - attributes: which objects.
-    ///   - each: takes an object.
-    ///   - restart: the list changed while it was read; it comes again from the start.
+    ///   - start: what is known before the first of them.
+    ///   - each: adds an object to it.
     /// - Throws: `NetlinkError`, also when there is no such table or set.
-    func list(
-        _ ask: UInt16, _ answer: UInt16, _ attributes: [UInt8], _ subject: String, _ each: (Attributes) -> Void,
-        restart: () -> Void
-    ) throws(NetlinkError) {
+    func list<Found>(
+        _ ask: UInt16, _ answer: UInt16, _ attributes: [UInt8], _ subject: String, addingTo start: Found,
+        _ each: (inout Found, Attributes) -> Void
+    ) throws(NetlinkError) -> Found {
         let request = Self.bytes(Self.subsystem << 8 | ask, flags: NLM_F_DUMP, family: Self.inet, attributes)
         for _ in 0..<Self.dumpAttempts {
             try send(request, "listing", subject)
+            var found = start
             var isDisturbed = false
             try receive("listing", subject, whileAnyWait: false) { reply in
                 if reply.isInterrupted { isDisturbed = true }
                 if reply.isDone || reply.isError { return true }
-                if reply.type == Self.subsystem << 8 | answer { each(reply.attributes(after: GenericHeader.self)) }
+                if reply.type == Self.subsystem << 8 | answer {
+                    each(&found, reply.attributes(after: GenericHeader.self))
+                }
                 return false
             }
-            if !isDisturbed { return }
-            restart()
+            if !isDisturbed { return found }
         }
         throw NetlinkError(
             "listing", subject, .interrupted, kernelText: "the list kept changing while it was read")

@@ -63,15 +63,12 @@ package struct NetfilterTable {
             // The name, hook and policy of a chain; the chain and the expressions of a rule. Chains come of every table.
             (Self.getChains, Self.newChain, [], [3, 4, 5]), (Self.getRules, Self.newRule, subject, [2, 4]),
         ] {
-            let before = found
-            try socket.list(ask, answer, which, name) { attributes in
+            found = try socket.list(ask, answer, which, name, addingTo: found) { found, attributes in
                 // NFTA_CHAIN_TABLE and NFTA_RULE_TABLE are both 1.
                 guard attributes.string(1) == name else { return }
                 found.add(
                     parts.flatMap { part in attributes[part].map(Array.init) ?? [] },
                     UInt8(truncatingIfNeeded: found.count))
-            } restart: {
-                found = before
             }
         }
         return found.count == 0 ? nil : found
