@@ -23,6 +23,8 @@ package struct LinkRecord: Hashable, Sendable {
     package let mtu: UInt32
     /// A note left on the link (IFLA_IFALIAS); Trocket's names the worker.
     package let alias: String?
+    /// The bridge, bond or VRF it is part of (IFLA_MASTER), which then has its traffic; nil when of none.
+    package let master: InterfaceIndex?
 }
 
 extension RouteSocket {
@@ -87,6 +89,15 @@ extension RouteSocket {
         try execute(note, "leaving a note on link", plan.name.description)
     }
 
+    /// Takes a link out of the bridge, bond or VRF it is part of. `ip link set NAME nomaster`
+    package func freeLink(_ index: InterfaceIndex) throws(NetlinkError) {
+        var header = ifinfomsg()
+        header.ifi_index = index.rawValue
+        let request = Request(Int(RTM_NEWLINK), flags: 0, header)
+        request.put(Int(IFLA_MASTER), UInt32(0))
+        try execute(request, "setting link", "\(index) nomaster")
+    }
+
     /// Sets a link up or down, and its MTU when given. `ip link set NAME up mtu N`
     package func setLink(
         _ index: InterfaceIndex, up: Bool, mtu: UInt32? = nil
@@ -146,5 +157,6 @@ extension LinkRecord {
         isRunning = header.ifi_flags & linkRunningFlag != 0
         mtu = attributes.value(Int(IFLA_MTU)) ?? 0
         alias = attributes.string(Int(IFLA_IFALIAS))
+        master = attributes.value(Int(IFLA_MASTER), as: Int32.self).map(InterfaceIndex.init(rawValue:))
     }
 }

@@ -10,6 +10,8 @@ package enum Drift: Hashable, Sendable, CustomStringConvertible {
     case linkMissing(InterfaceName)
     /// The link is down or has another MTU.
     case linkChanged(InterfaceName)
+    /// The link is part of a bridge, a bond or a VRF.
+    case linkEnslaved(InterfaceName)
     case addressMissing(InterfaceAddress)
     case routesMissing([Route])
     /// The routes that throw are not those that were put there.
@@ -36,6 +38,7 @@ package enum Drift: Hashable, Sendable, CustomStringConvertible {
         case .guardChanged: "the kill-switch table was changed"
         case .linkMissing(let name): "link \(name) is gone"
         case .linkChanged(let name): "link \(name) was changed"
+        case .linkEnslaved(let name): "link \(name) was put into a bridge, bond or VRF"
         case .addressMissing(let address): "address \(address) is gone"
         case .routesMissing(let routes):
             routes.count == 1 ? "route \"\(routes[0])\" is gone" : "\(routes.count) routes are gone"

@@ -36,7 +36,7 @@ extension HostNetwork {
         let present = Set(try socket.addresses().filter { $0.index == link.index }.map(\.address))
         let missing = plan.addresses.filter { !present.contains($0.address) }
         return (link.isUp && link.mtu == plan.mtu ? [] : [.linkChanged(plan.name)])
-            + missing.map { .addressMissing($0) }
+            + (link.master == nil ? [] : [.linkEnslaved(plan.name)]) + missing.map { .addressMissing($0) }
     }
 
     private func routeDrift(_ withDomestic: Bool) throws -> [Drift] {
@@ -133,7 +133,11 @@ extension HostNetwork {
             return true
         }
         guard let link = try socket.link(named: plan.name) else { return false }
-        if drifts.contains(.linkChanged(plan.name)) { try socket.setLink(link.index, up: true, mtu: plan.mtu) }
+        // A bond leaves what it gives back down.
+        if link.master != nil { try socket.freeLink(link.index) }
+        if drifts.contains(.linkChanged(plan.name)) || link.master != nil {
+            try socket.setLink(link.index, up: true, mtu: plan.mtu)
+        }
         // Where it is off, its address would be refused; where it was off, it comes back as the host has it for new links.
         try setIPv6(of: plan.name)
         for address in plan.addresses { try socket.add(address, to: link.index) }

@@ -123,6 +123,10 @@ struct HostNetworkTests {
                 ("ip link set trocket0 down", { $0 == .linkChanged(Reserved.link) }),
                 ("ip link set trocket0 mtu 1400", { $0 == .linkChanged(Reserved.link) }),
                 ("ip addr flush dev trocket0", { if case .addressMissing = $0 { true } else { false } }),
+                (
+                    "ip link add br0 type bridge; ip link set trocket0 master br0",
+                    { $0 == .linkEnslaved(Reserved.link) }
+                ),
             ]
             let guardText = try #require(
                 HostPlanBuilder.plan(try fixture.request(host, killSwitch: true)).guardTable?.text)

@@ -184,7 +184,7 @@ def test_vpn_and_tunnel_work_together(product, lab, vpn, switch):
 
 # MARK: removing ours
 
-@pytest.mark.parametrize("what", ["rules", "table", "link", "IPv6"])
+@pytest.mark.parametrize("what", ["rules", "table", "link", "IPv6", "bridge"])
 def test_what_others_remove_is_back_within_a_quarter_of_a_second(product, lab, what):
     commands = {
         "rules": (["ip", "-4", "rule", "delete", "priority", "7130"], lambda: 7130 in {
@@ -195,8 +195,13 @@ def test_what_others_remove_is_back_within_a_quarter_of_a_second(product, lab, w
             "client", "ip", "-4", "route", "show", "table", "7100", check=False).stdout),
         "IPv6": (["sysctl", "-qw", "net.ipv6.conf.trocket0.disable_ipv6=1"], lambda: lab.exec(
             "client", "ip", "-6", "route", "show", "table", "7100", check=False).stdout),
+        # Into a bridge: what comes by the link is the bridge's then.
+        "bridge": (["ip", "link", "set", "trocket0", "master", "br-other"], lambda: "master" not in lab.ip(
+            "client", "link", "show", "trocket0")[0]),
     }
     command, present = commands[what]
+    if what == "bridge":
+        lab.exec("client", "ip", "link", "add", "br-other", "up", "type", "bridge")
     product.connect(FIRST, "--kill-switch")
     took = []
     for _ in range(3):
@@ -212,6 +217,8 @@ def test_what_others_remove_is_back_within_a_quarter_of_a_second(product, lab, w
     log = product.controller("logs", "--source", "worker").stdout
     assert "repairing" in log
     product.controller("disconnect")
+    if what == "bridge":
+        lab.exec("client", "ip", "link", "delete", "br-other")
 
 
 @pytest.mark.parametrize("mode", ["rule", "global"])
