@@ -99,7 +99,7 @@ extension HostNetwork {
         for drift in drifts { log(.warning, "repairing", ["drift": drift.description]) }
         if drifts.contains(where: \.isOfGuard), let table = installed.guardTable { try perform(.setGuard(table)) }
         if drifts.contains(.domesticTableChanged) { try perform(.acceptDomestic(installed.domestic)) }
-        if try repairLink(drifts) { owesWiring = true }
+        try repairLink(drifts)
         try repairRoutes(withDomestic)
         for case .ruleMissing(let rule) in drifts { try socket.add(rule) }
         takeNewsOfOwnChanges()
@@ -122,17 +122,18 @@ extension HostNetwork {
         try socket.removeLink(plan.name)
     }
 
-    /// Returns true when the link was made anew.
-    private func repairLink(_ drifts: [Drift]) throws -> Bool {
-        guard let plan = installed.link else { return false }
+    private func repairLink(_ drifts: [Drift]) throws {
+        guard let plan = installed.link else { return }
         if drifts.contains(.linkMissing(plan.name)) {
+            // From here on, whatever fails behind it.
+            owesWiring = true
             try removeLinkUnderAnyName(plan)
             try perform(.addLink(plan))
             // The resolver knew the link that is gone.
             if dnsIsSet { try protectDNS() }
-            return true
+            return
         }
-        guard let link = try socket.link(named: plan.name) else { return false }
+        guard let link = try socket.link(named: plan.name) else { return }
         // A bond leaves what it gives back down.
         if link.master != nil { try socket.freeLink(link.index) }
         if drifts.contains(.linkChanged(plan.name)) || link.master != nil {
@@ -142,7 +143,6 @@ extension HostNetwork {
         try setIPv6(of: plan.name)
         for address in plan.addresses { try socket.add(address, to: link.index) }
         for neighbour in plan.neighbours { try socket.set(neighbour, on: link.index) }
-        return false
     }
 
     private func repairRoutes(_ withDomestic: Bool) throws {

@@ -78,6 +78,38 @@ struct DNSTests {
         }
     }
 
+    @Test func aLinkMadeAnewIsWiredThoughTheResolverCouldNotBeTold() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            let host = try raised(fixture, PretendedBackend())
+            try host.protectDNS()
+            let loop = try EventLoop()
+            var last: NetworkReport?
+            try host.watch(on: loop) { last = $0 }
+            func answer(_ command: String, until isThere: (NetworkReport) -> Bool) throws -> NetworkReport? {
+                last = nil
+                shell(command)
+                let deadline = Moment.now.adding(milliseconds: 10_000)
+                while last.map(isThere) != true, Moment.now < deadline { try loop.turn(timeout: 10_000) }
+                return last
+            }
+            // The ledger cannot be written when the link is there again.
+            let ledger = "\(fixture.path)/ledger.json"
+            let failed = try answer("rm \(ledger); mkdir \(ledger); ip link del trocket0") { _ in true }
+            #expect(failed?.failure is SystemCallError && failed?.repair.needsWiring == false)
+            let repaired = try answer("rmdir \(ledger)") { $0.failure == nil }
+            #expect(repaired?.repair.needsWiring == true)
+            #expect(try !host.repair().needsWiring, "it is told once")
+            // Also when nothing else is left to be told.
+            host.owesWiring = true
+            let told = try answer("ip route add blackhole 192.0.2.0/24") { _ in true }
+            #expect(told?.repair == Repair(needsWiring: true))
+            host.stopWatching()
+            try host.lower()
+            fixture.remove()
+        }
+    }
+
     @Test func aResolverThatComesOrRelentsLaterIsTold() async {
         await #expect(processExitsWith: .success) {
             let fixture = Fixture()
