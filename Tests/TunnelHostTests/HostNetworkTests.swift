@@ -205,6 +205,7 @@ struct HostNetworkTests {
             try host.update(request)
             shell("nft flush ruleset")
             #expect(shell("nft list ruleset").contains("flags owner"), "only this process can change it")
+            #expect(!shell("nft list tables").contains(Reserved.guardStandIn))
             request.domestic = [Prefix("1.0.1.0/24")!, Prefix("2001:250::/35")!]
             try host.update(request)
             #expect(shell("ip route get 1.0.1.9").contains("dev eth0"))
@@ -275,6 +276,39 @@ struct HostNetworkTests {
             #expect(error == .linkTaken(Reserved.link, kind: "bridge"))
             try host.lower()
             shell("ip link del trocket0")
+            #expect(Fixture.state() == before)
+            fixture.remove()
+        }
+    }
+
+    /// What guards while the guard is made anew must not go on alone: nobody would know what lets nothing out.
+    @Test func aStandInOfTheGuardGoesWhateverCameInBetween() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            let before = Fixture.state()
+            let host = try fixture.host()
+            let request = try fixture.request(host, killSwitch: true)
+            func leaveStandIn(of owner: HostNetwork) throws {
+                let text = try #require(HostPlanBuilder.plan(request).guardTable?.standIn)
+                try owner.nft?.replace(Reserved.guardStandIn, with: text)
+            }
+            try leaveStandIn(of: host)
+            try host.cleanUp(keepingGuard: true)
+            #expect(shell("nft list tables").contains(Reserved.guardStandIn), "what is closed stays closed")
+            try host.cleanUp(keepingGuard: false)
+            #expect(Fixture.state() == before)
+            try host.raise(request, sandbox: try makeNamespace())
+            try leaveStandIn(of: host)
+            try host.update(try fixture.request(host))
+            #expect(!shell("nft list tables").contains(Reserved.guardStandIn), "a guard of the other kind is here")
+            try leaveStandIn(of: host)
+            try host.lower()
+            #expect(Fixture.state() == before)
+            // The one of a worker that is killed goes with it.
+            var doomed: HostNetwork? = try fixture.host()
+            if let doomed { try leaveStandIn(of: doomed) }
+            #expect(shell("nft list tables").contains(Reserved.guardStandIn))
+            doomed = nil
             #expect(Fixture.state() == before)
             fixture.remove()
         }
