@@ -30,7 +30,8 @@ struct KernelGate {
         while true {
             let shaped: ShapedProfile
             do throws(ShapingError) { shaped = try draft.shape() } catch { throw ImportError.noLinesLeft(draft) }
-            guard let words = try refusal(shaped.profile, readable: draft.ruleSetDirectories) else { return shaped }
+            let refused = try refusal(shaped.profile, readable: draft.ruleSetDirectories, isFirst: round == 0)
+            guard let words = refused else { return shaped }
             round += 1
             progress(round)
             let complaint = KernelComplaint(words)
@@ -56,9 +57,18 @@ struct KernelGate {
         }
     }
 
-    /// What the engine has against a profile; nil when it checks and starts. Loopback only, no TUN; it is ended at once.
-    private func refusal(_ profile: JSON, readable: [String]) throws -> String? {
-        if let words = try engine.refusal(of: profile) { return words }
+    /// What the engine has against a profile; nil when it starts. Starting begins with all that `check` does: most profiles
+    /// are good, so the first time it is asked apart only after a start that failed, for its words.
+    private func refusal(_ profile: JSON, readable: [String], isFirst: Bool) throws -> String? {
+        if isFirst {
+            guard let words = try refusalToStart(profile, readable: readable) else { return nil }
+            return try engine.refusal(of: profile) ?? words
+        }
+        return try engine.refusal(of: profile) ?? refusalToStart(profile, readable: readable)
+    }
+
+    /// What keeps the engine from starting with a profile. Loopback only, no TUN; it is ended at once.
+    private func refusalToStart(_ profile: JSON, readable: [String]) throws -> String? {
         do throws(EngineFailure) {
             _ = try ThrowawayEngine(at: engine.path, client: client, readable: readable) { access in
                 var whole = EngineSettings(controlPort: Int(access.controlPort), secret: access.secret, cacheFile: nil)

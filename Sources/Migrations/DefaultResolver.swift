@@ -17,7 +17,7 @@ package struct DefaultResolver: Migration {
         guard document.object != nil else { return [] }
         var changes: [Change] = []
         let servers = document["dns"]["servers"].array ?? []
-        let tags = Set(servers.compactMap { $0["tag"].string })
+        let tags = Set(servers.compactMap { $0["tag"].string }).subtracting([""])
         repairDefault(&document, tags, &changes)
         if servers.count >= 2, !document["route"]["default_domain_resolver"].isSet, Self.mayResolve(document) {
             document["route"]["default_domain_resolver"] = Self.choose(&document, servers)
