@@ -229,6 +229,10 @@ struct HostNetworkTests {
                     .domesticRoutesChanged(.ipv6, Reserved.dnsTable),
                 ])
             _ = try host.repair()
+            shell("ip route add throw 1.0.1.0/24 metric 5 table 7100")
+            #expect(try host.verify() == [.domesticRoutesChanged(.ipv4, Reserved.tunnelTable)])
+            _ = try host.repair()
+            #expect(try host.verify() == [], "one that is there twice goes, and comes back once")
             request.guardLifetime = .persistent
             try host.update(request)
             shell(

@@ -70,6 +70,76 @@ struct WatchTests {
         }
     }
 
+    /// What the whole look cannot put right, and the short one does not see.
+    @Test func whatCannotBePutRightIsTriedAgainLaterAndLater() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            let host = try fixture.host()
+            let loop = try EventLoop()
+            try host.raise(try fixture.request(host), sandbox: try makeNamespace())
+            let prefix = try #require(Prefix("1.0.1.0/24"))
+            try host.throwDomestic([prefix])
+            var reports: [(at: Moment, report: NetworkReport)] = []
+            try host.watch(on: loop) { reports.append((.now, $0)) }
+            func turn(until isThere: () -> Bool) throws {
+                let deadline = Moment.now.adding(milliseconds: 10_000)
+                while !isThere(), Moment.now < deadline { try loop.turn(timeout: 10_000) }
+            }
+            // The kernel has no room for it twice.
+            host.installed.domestic = [prefix, prefix]
+            shell("ip route add blackhole 192.0.2.0/24")
+            try turn { reports.count == 3 }
+            try #require(reports.count == 3)
+            #expect(reports.allSatisfy { $0.report.failure is ReadBackError })
+            for (position, least) in [(1, 250), (2, 500)] {
+                #expect(reports[position].at.milliseconds(since: reports[position - 1].at) >= least)
+            }
+            // That the short look is content says nothing of that.
+            shell("ip route replace default via 203.0.113.9")
+            try turn { reports.last?.report.uplinkChanged == true }
+            #expect(reports.last?.report.failure == nil && host.watch?.pendingRetry != nil)
+            host.installed.domestic = [prefix]
+            try turn { host.watch?.pendingRetry == nil }
+            #expect(host.watch?.failures == 0)
+            host.stopWatching()
+            try host.lower()
+            fixture.remove()
+        }
+    }
+
+    @Test func theWholeLookComesLaterThanTheShortOneAndSeldom() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            let host = try fixture.host()
+            let loop = try EventLoop()
+            try host.raise(try fixture.request(host), sandbox: try makeNamespace())
+            var isAnswered = false
+            try host.watch(on: loop) { if !$0.repair.drifts.isEmpty { isAnswered = true } }
+            func milliseconds(toAnswer command: String, before: () -> Void = {}) throws -> Int {
+                isAnswered = false
+                shell(command)
+                before()
+                let start = Moment.now
+                while !isAnswered, Moment.now.milliseconds(since: start) < 10_000 { try loop.turn(timeout: 10_000) }
+                return Moment.now.milliseconds(since: start)
+            }
+            #expect(try (150..<10_000).contains(milliseconds(toAnswer: "ip route add blackhole 9.9.9.0/24 table 7100")))
+            #expect(host.watch?.answeredWhole != nil)
+            // Somebody goes on.
+            let second = try milliseconds(toAnswer: "ip route add blackhole 9.9.8.0/24 table 7100") {
+                host.watch?.answeredWhole = .now
+            }
+            #expect((600..<10_000).contains(second))
+            // A short repair has taken news with it that only the whole look answers.
+            #expect(host.watch?.pendingWhole == nil)
+            #expect(try milliseconds(toAnswer: "ip rule del prio 7110 ipproto udp") < 10_000)
+            #expect(host.watch?.pendingWhole != nil)
+            host.stopWatching()
+            try host.lower()
+            fixture.remove()
+        }
+    }
+
     @Test func nothingWakesWhileNothingHappens() async {
         await #expect(processExitsWith: .success) {
             let fixture = Fixture()
