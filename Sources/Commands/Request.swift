@@ -16,16 +16,11 @@ package struct ConnectOptions: Hashable, Sendable {
     /// Whether domestic traffic may go past the engine: the profile sends it direct in Rule mode, whatever its other rules
     /// say. It holds until the next connect.
     package var domesticAllowed: Bool
-    /// Whether it goes past an engine that runs already, which does so now.
-    package var domestic: Bool
 
-    package init(
-        killSwitch: Bool? = nil, confirmSeconds: Int? = nil, domesticAllowed: Bool = false, domestic: Bool = false
-    ) {
+    package init(killSwitch: Bool? = nil, confirmSeconds: Int? = nil, domesticAllowed: Bool = false) {
         self.killSwitch = killSwitch
         self.confirmSeconds = confirmSeconds
         self.domesticAllowed = domesticAllowed
-        self.domestic = domestic
     }
 }
 
@@ -84,7 +79,6 @@ package struct Request: Hashable, Sendable {
             if let killSwitch = options.killSwitch { object["killSwitch"] = .bool(killSwitch) }
             if let seconds = options.confirmSeconds { object["confirmSeconds"] = .int(seconds) }
             if options.domesticAllowed { object["domesticAllowed"] = true }
-            if options.domestic { object["domestic"] = true }
         case .domestic(let isOn, let soon):
             object["on"] = .bool(isOn)
             if soon { object["soon"] = true }
@@ -123,8 +117,7 @@ package struct Request: Hashable, Sendable {
                 ConnectOptions(
                     killSwitch: try optional("killSwitch", json, \.bool, "true, false or null"),
                     confirmSeconds: try confirmSeconds(json),
-                    domesticAllowed: try optional("domesticAllowed", json, \.bool, "true or false") ?? false,
-                    domestic: try optional("domestic", json, \.bool, "true or false") ?? false))
+                    domesticAllowed: try optional("domesticAllowed", json, \.bool, "true or false") ?? false))
         case "domestic":
             guard let isOn = json["on"].bool else { throw Failure(.badRequest, "\"on\" must be true or false.") }
             return .domestic(on: isOn, soon: try optional("soon", json, \.bool, "true or false") ?? false)

@@ -43,6 +43,9 @@ extension Session {
     private mutating func connect(_ new: Intent) -> [SessionEffect] {
         // Without an engine host nothing can be started any more; the next worker can.
         guard !stopping else { return [.answerConnect(phase.reason ?? Self.ending)] }
+        // What goes past an engine that runs goes on so, if that is still allowed; a new one may be in any mode.
+        var new = new
+        new.wantDomestic(intent?.domestic == true)
         intent = new
         switch phase {
         case .disconnected, .blocked:
@@ -73,7 +76,7 @@ extension Session {
 
     /// Into the tunnel at once; past it only when the tunnel is up, else as soon as it is.
     private mutating func domestic(_ isOn: Bool, _ soon: Bool) -> [SessionEffect] {
-        guard intent != nil else { return [] }
+        guard intent != nil, phase.state != .blocked else { return [] }
         intent?.wantDomestic(isOn)
         guard phase == .connected || (!isOn && policy == .full) else { return [] }
         return [isOn && soon ? .scheduleDomestic(milliseconds: Self.domesticDelay) : .applyDomestic]

@@ -15,15 +15,11 @@ package struct Intent: Hashable, Sendable {
     /// Whether it is to go past the engine; never when it is not allowed.
     package private(set) var domestic = false
 
-    package init(
-        owner: UInt32, killSwitch: Bool, confirmSeconds: Int? = nil, domesticAllowed: Bool = false,
-        domestic: Bool = false
-    ) {
+    package init(owner: UInt32, killSwitch: Bool, confirmSeconds: Int? = nil, domesticAllowed: Bool = false) {
         self.owner = owner
         self.killSwitch = killSwitch
         self.confirmSeconds = confirmSeconds
         self.domesticAllowed = domesticAllowed
-        wantDomestic(domestic)
     }
 
     /// Domestic traffic is to go past the engine, if that is allowed, or into it.

@@ -98,8 +98,7 @@ final class Desk {
         }
         let intent = Intent(
             owner: user, killSwitch: options.killSwitch ?? tunnel.memory.killSwitch(of: user),
-            confirmSeconds: options.confirmSeconds, domesticAllowed: options.domesticAllowed,
-            domestic: options.domestic)
+            confirmSeconds: options.confirmSeconds, domesticAllowed: options.domesticAllowed)
         client.waiting += 1
         tunnel.connectWaiters.append { [unowned self] failure in
             client.waiting -= 1

@@ -9,8 +9,7 @@ import Testing
         Call.hello, .connect(ConnectOptions()), .connect(ConnectOptions(killSwitch: true, confirmSeconds: 60)),
         .connect(ConnectOptions(killSwitch: false)), .confirm, .disconnect, .status(network: false),
         .connect(ConnectOptions(domesticAllowed: true)), .domestic(on: true), .domestic(on: false),
-        .connect(ConnectOptions(domesticAllowed: true, domestic: true)), .status(network: true), .subscribe,
-        .logs(.engine), .logs(.worker),
+        .domestic(on: true, soon: true), .status(network: true), .subscribe, .logs(.engine), .logs(.worker),
     ])
     func requestsComeBack(call: Call) throws {
         let request = Request(id: 7, call)
@@ -37,7 +36,7 @@ import Testing
         (#"{"v":1,"id":1,"call":"logs","source":"../x"}"#, "bad-request"),
         (#"{"v":1,"id":1,"call":"connect","killSwitch":"yes"}"#, "bad-request"),
         (#"{"v":1,"id":1,"call":"connect","confirmSeconds":0}"#, "bad-request"),
-        (#"{"v":1,"id":1,"call":"connect","domestic":1}"#, "bad-request"),
+        (#"{"v":1,"id":1,"call":"connect","domesticAllowed":1}"#, "bad-request"),
         (#"{"v":1,"id":1,"call":"domestic"}"#, "bad-request"),
         (#"{"v":1,"id":1,"call":"domestic","on":null}"#, "bad-request"),
         (#"{"v":1,"id":1,"call":"connect","confirmSeconds":1e99}"#, "bad-request"),

@@ -41,11 +41,11 @@ private func connected(_ intent: Intent = intent) -> Session {
     }
 
     @Test func domesticTrafficGoesPastTheEngineOnlyWhereThatIsAllowed() {
-        let wanted = Intent(owner: 1000, killSwitch: false, domesticAllowed: true, domestic: true)
-        #expect(!Intent(owner: 1000, killSwitch: false, domestic: true).domestic)
+        let wanted = Intent(owner: 1000, killSwitch: false, domesticAllowed: true)
         var session = Session()
         #expect(session.reduce(.domestic(true, soon: false)) == [], "there is no tunnel")
         _ = session.reduce(.connect(wanted))
+        #expect(session.reduce(.domestic(true, soon: false)) == [])
         for event in [SessionEvent.engineStarted, .namespaceReady, .linkReady, .engineReady, .sandboxWired] {
             #expect(!session.reduce(event).contains(.applyDomestic), "it waits for the tunnel")
         }
@@ -73,6 +73,7 @@ private func connected(_ intent: Intent = intent) -> Session {
         var blocked = session
         let given = blocked.reduce(.engineHostGone(cause))
         #expect(given.contains(.applyDomestic) && blocked.intent?.domestic == false)
+        #expect(blocked.reduce(.domestic(true, soon: false)) == [] && blocked.intent?.domestic == false)
         // A profile that was stored meanwhile and allows nothing is the one a new engine takes.
         _ = session.reduce(.domestic(false, soon: false))
         _ = session.reduce(.engineFailed(cause, upMilliseconds: 60_000))
@@ -83,6 +84,30 @@ private func connected(_ intent: Intent = intent) -> Session {
         var other = connected(guarded)
         _ = other.reduce(.domestic(true, soon: false))
         #expect(other.intent?.domestic == false, "the profile does not allow it")
+    }
+
+    /// Whoever connects has looked at the tunnel before, and another command may have switched the engine since.
+    @Test func connectingAgainLeavesDomesticTrafficWhereItIs() {
+        let allowing = Intent(owner: 1000, killSwitch: false, domesticAllowed: true)
+        var session = connected(allowing)
+        func connectAgain(_ intent: Intent) -> Bool? {
+            _ = session.reduce(.connect(intent))
+            return session.intent?.domestic
+        }
+        #expect(connectAgain(allowing) == false)
+        _ = session.reduce(.domestic(true, soon: false))
+        #expect(connectAgain(allowing) == true)
+        #expect(connectAgain(intent) == false, "the profile does not allow it any more")
+        #expect(connectAgain(allowing) == false)
+        // A new engine may be in any mode.
+        _ = session.reduce(.domestic(true, soon: false))
+        for _ in 1...Session.failureLimit { _ = session.reduce(.engineFailed(cause, upMilliseconds: 0)) }
+        #expect(session.phase == .blocked(cause))
+        _ = session.reduce(.domestic(true, soon: true))
+        #expect(connectAgain(allowing) == false)
+        _ = session.reduce(.domestic(true, soon: false))
+        _ = session.reduce(.disconnect)
+        #expect(session.intent == nil)
     }
 
     @Test func stepsMayComeInAnyOrderAndTwice() {

@@ -129,9 +129,7 @@ package enum Connecting {
             let options = ConnectOptions(
                 // The worker's own memory ends with the boot, and knows nothing of a switch turned while there was no tunnel.
                 killSwitch: killSwitch ?? state.preferences.killSwitch, confirmSeconds: confirm,
-                domesticAllowed: state.subscription?.domesticAddressesAreDirect ?? false,
-                // An engine is in the mode it was left in until it is switched, a new one, too.
-                domestic: !isNew && status.domesticFastPath)
+                domesticAllowed: state.subscription?.domesticAddressesAreDirect ?? false)
             status = try up(context, worker, starting, options, seconds)
         }
         try directory.update { state in
