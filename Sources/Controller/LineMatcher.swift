@@ -27,6 +27,14 @@ package enum LineChoice: Hashable, Sendable {
         case .line(let line, _): line.tag
         }
     }
+
+    /// How it is remembered.
+    var selection: Selection? {
+        switch self {
+        case .automatic: nil
+        case .line(let line, _): Selection(identity: line.identity, name: line.name)
+        }
+    }
 }
 
 /// Matches what a user typed against the lines. Names carry emoji, `|`, spaces and CJK.

@@ -12,8 +12,7 @@ final class Starting {
     private let context: Context
     private let choice: LineChoice
     private let mode: RoutingMode
-    /// Whether line and mode are in force.
-    private(set) var isDone = false
+    private var isDone = false
 
     init(_ context: Context, _ choice: LineChoice, _ mode: RoutingMode) {
         self.context = context
@@ -26,15 +25,15 @@ final class Starting {
     func tryEarly(_ status: StatusReport) {
         guard !isDone, status.mine, status.stage == .verify, let address = status.api else { return }
         let api = EngineAPI(client: context.client, address: address.address, secret: address.secret)
-        do { try putInForce(on: api) } catch { return }
+        // What the engine refuses is told when the tunnel is up.
+        do { try Selecting.apply(choice, mode, on: api) } catch { return }
+        isDone = true
         guard let name = WebAddress(Proof.url(context.variable))?.host else { return }
         api.startLookingUp(name)
     }
 
-    /// The engine remembers its own last choice; what counts is the one in the state directory.
-    /// - Throws: `Failure` `line-not-running`, `EngineFailure`.
-    func putInForce(on api: EngineAPI) throws {
-        try Selecting.apply(choice, mode, on: api)
-        isDone = true
+    /// Whether this line and mode are in force.
+    func hasPutInForce(_ choice: LineChoice, _ mode: RoutingMode) -> Bool {
+        isDone && choice == self.choice && mode == self.mode
     }
 }

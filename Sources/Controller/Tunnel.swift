@@ -3,6 +3,7 @@
 package import Commands
 package import EngineControl
 import Messages
+import Profiles
 package import Store
 
 /// What the worker said, with the way to the engine.
@@ -57,6 +58,9 @@ extension Failure {
 }
 
 extension State {
+    /// The mode the user chose.
+    var mode: RoutingMode { RoutingMode(lowercase: preferences.mode) ?? .rule }
+
     /// What the user chose, as it is in the list now.
     /// - Returns: `gone` names a chosen line that is no longer there.
     func chosen() -> (choice: LineChoice, gone: String?) {

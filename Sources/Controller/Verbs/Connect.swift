@@ -111,19 +111,20 @@ package enum Connecting {
 
     /// Brings the tunnel up, puts the engine on the chosen line and mode, and proves it. An existing tunnel of ours is kept
     /// and only switched, unless the kill switch or a confirmation is asked for.
-    /// - Parameter seconds: how long the worker may take.
+    /// - Parameters:
+    ///   - line: nil for the one that is remembered when the tunnel is up; another command may choose meanwhile.
+    ///   - mode: the same.
+    ///   - seconds: how long the worker may take.
     /// - Throws: `Failure`; what was chosen is remembered only once the worker has accepted to connect.
     package static func connect(
         _ context: Context, _ directory: StateDirectory, line: LineChoice?, mode: RoutingMode?, killSwitch: Bool?,
         confirm: Int?, seconds: Int
     ) throws -> Standing {
-        let state = try directory.load()
-        let choice = try line ?? remembered(state)
-        let mode = mode ?? RoutingMode(lowercase: state.preferences.mode) ?? .rule
+        var state = try directory.load()
         let worker = try context.worker()
         var status = try worker.status()
         let keepsTunnel = status.state == .connected && status.mine && killSwitch == nil && confirm == nil
-        let starting = Starting(context, choice, mode)
+        let starting = Starting(context, try line ?? remembered(state), mode ?? state.mode)
         let isNew = status.state != .connected && status.state != .reconnecting
         if !keepsTunnel {
             let options = ConnectOptions(
@@ -132,18 +133,17 @@ package enum Connecting {
                 domesticAllowed: state.subscription?.domesticAddressesAreDirect ?? false)
             status = try up(context, worker, starting, options, seconds)
         }
-        try directory.update { state in
-            state.preferences.mode = mode.lowercase
+        state = try directory.update { state in
+            if let mode { state.preferences.mode = mode.lowercase }
+            if let line { state.preferences.selection = line.selection }
             if let killSwitch { state.preferences.killSwitch = killSwitch }
-            switch choice {
-            case .automatic: state.preferences.selection = nil
-            case .line(let line, _):
-                state.preferences.selection = Selection(identity: line.identity, name: line.name)
-            }
+            return state
         }
+        let (choice, mode) = (try line ?? remembered(state), mode ?? state.mode)
         let tunnel = Tunnel(status, context)
         if let api = tunnel.api {
-            if !starting.isDone { try starting.putInForce(on: api) }
+            // The engine remembers its own last choice; what counts is the one in the state directory.
+            if !starting.hasPutInForce(choice, mode) { try Selecting.apply(choice, mode, on: api) }
             try Moding.settleDomestic(for: mode, api, worker, directory, soon: isNew)
         }
         context.output.progress(Messages.proving)

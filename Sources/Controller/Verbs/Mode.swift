@@ -17,7 +17,7 @@ extension Verb {
     ) { context, command in
         let directory = try context.state()
         let output = context.output
-        var mode = RoutingMode(lowercase: try directory.load().preferences.mode) ?? .rule
+        var mode = try directory.load().mode
         var isLive = false
         if let chosen = try wanted(command) {
             mode = chosen

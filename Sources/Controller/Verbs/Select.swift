@@ -35,13 +35,7 @@ package enum Selecting {
     package static func apply(_ choice: LineChoice, _ context: Context, _ directory: StateDirectory) throws -> Bool {
         let api = try live(context)?.api
         if let api { try apply(choice, on: api) }
-        try directory.update { state in
-            state.preferences.selection =
-                switch choice {
-                case .automatic: nil
-                case .line(let line, _): Selection(identity: line.identity, name: line.name)
-                }
-        }
+        try directory.update { $0.preferences.selection = choice.selection }
         return api != nil
     }
 
