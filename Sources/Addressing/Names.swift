@@ -105,6 +105,8 @@ package struct Port: RawRepresentable, Hashable, Sendable, CustomStringConvertib
     package static let dns = Port(rawValue: 53)
     /// DNS over TLS.
     package static let dnsOverTLS = Port(rawValue: 853)
+    /// HTTPS.
+    package static let https = Port(rawValue: 443)
 }
 
 /// The number of a user of the system.

@@ -42,6 +42,38 @@ package struct EngineReport: Hashable, Sendable {
     }
 }
 
+/// Traffic which the kernel does not send into the tunnel, because of a rule of another program.
+package struct DiversionReport: Hashable, Sendable {
+    /// 4 or 6.
+    package var family: Int
+    /// Whether it is questions to resolvers only.
+    package var onlyNames: Bool
+    /// The link it would leave by; nil when by none.
+    package var link: String?
+    /// The rule, as `ip rule` shows it; nil when it was not found out.
+    package var rule: String?
+
+    package init(family: Int, onlyNames: Bool, link: String?, rule: String?) {
+        self.family = family
+        self.onlyNames = onlyNames
+        self.link = link
+        self.rule = rule
+    }
+
+    var json: JSON {
+        [
+            "family": .int(family), "onlyNames": .bool(onlyNames), "link": .optional(link), "rule": .optional(rule),
+        ]
+    }
+
+    init?(json: JSON) {
+        guard let family = json["family"].int, [4, 6].contains(family) else { return nil }
+        self.init(
+            family: family, onlyNames: json["onlyNames"].bool ?? false, link: json["link"].string,
+            rule: json["rule"].string)
+    }
+}
+
 /// The engine's control API. Only the tunnel's owner and root get it.
 package struct APIReport: Hashable, Sendable {
     /// `127.0.0.1:PORT`.
@@ -90,8 +122,11 @@ package struct StatusReport: Hashable, Sendable {
     package var engine: EngineReport?
     /// The engine's control API; nil for those it is not for.
     package var api: APIReport?
-    /// Whether link, routes, rules and guard were read back as wanted at the last look.
+    /// Whether link, routes, rules and guard were read back as wanted at the last look, and the kernel said that it sends
+    /// ordinary traffic into the link.
     package var verified = false
+    /// What it sends elsewhere, which the guard stops.
+    package var diversions: [DiversionReport] = []
     /// Which way traffic takes.
     package var dataPath: DataPath = .redirect
     /// Whether domestic destinations go past the engine now.
@@ -120,7 +155,8 @@ extension StatusReport {
             "killSwitch": .bool(killSwitch), "confirmBy": .optional(confirmBy),
             "engine": engine.map { ["pid": .int($0.pid), "restarts": .int($0.restarts)] } ?? .null,
             "api": api.map { ["address": .string($0.address), "secret": .string($0.secret)] } ?? .null,
-            "verified": .bool(verified), "dataPath": .string(dataPath.rawValue),
+            "verified": .bool(verified), "diversions": .array(diversions.map(\.json)),
+            "dataPath": .string(dataPath.rawValue),
             "domesticFastPath": .bool(domesticFastPath), "dns": dns,
             "notCovered": .strings(notCovered), "otherClients": .strings(otherClients),
         ]
@@ -148,6 +184,7 @@ extension StatusReport {
             api = APIReport(address: address, secret: secret)
         }
         verified = json["verified"].bool ?? false
+        diversions = json["diversions"].listed.compactMap(DiversionReport.init(json:))
         dataPath = json["dataPath"].string.flatMap(DataPath.init(rawValue:)) ?? .redirect
         domesticFastPath = json["domesticFastPath"].bool ?? false
         dns = json["dns"]

@@ -76,7 +76,9 @@ struct Examination {
             let failure = Failure.worker(reason)
             report(Check("reason", .warning, failure.message, remedy: failure.remedy))
         }
-        if status.state == .connected, !status.verified {
+        if let failure = Failure.diverted(status) {
+            report(Check("network", failure))
+        } else if status.state == .connected, !status.verified {
             report(Check("network", .warning, Messages.notVerified, remedy: Messages.workerLogRemedy))
         }
         if status.isResolverRefusing {

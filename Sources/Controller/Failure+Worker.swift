@@ -30,6 +30,20 @@ extension Failure {
     static let workerGone = Failure(
         "worker-gone", .unavailable, Messages.workerGone, remedy: Messages.workerGoneRemedy)
 
+    /// Traffic that another program's rule keeps out of the tunnel; nil when there is none.
+    static func diverted(_ status: StatusReport) -> Failure? {
+        guard let first = status.diversions.first else { return nil }
+        let texts = status.diversions.map {
+            Messages.diverted(
+                family: $0.family, onlyNames: $0.onlyNames, link: $0.link, rule: $0.rule,
+                isStopped: status.dataPath == .redirect)
+        }
+        let priority = first.rule.map { String($0.prefix { $0 != ":" }) }
+        return Failure(
+            "traffic-diverted", .failed, texts.dropFirst().reduce(texts[0]) { $0 + Text("", " ") + $1 },
+            remedy: Messages.divertedRemedy(family: first.family, priority: priority))
+    }
+
     /// A failure the worker reports. Its English words are kept; the Chinese ones come from the catalogue by code.
     static func worker(_ failure: Commands.Failure) -> Failure {
         let code = failure.code.rawValue

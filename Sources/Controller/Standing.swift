@@ -140,6 +140,7 @@ package struct Standing {
                 "engine-not-answering", .unavailable, Messages.engineNotAnswering,
                 remedy: Messages.engineNotAnsweringRemedy)
         }
+        if let failure = Failure.diverted(status) { return failure }
         guard let error = proof?.error else { return nil }
         return Failure.lineNotAnswering(lineText, error)
     }

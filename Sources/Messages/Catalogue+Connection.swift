@@ -35,6 +35,29 @@ extension Messages {
     package static let lineNotAnsweringRemedy = Text(
         "请换一条线路：trocket-controller test，再 trocket-controller select LINE。",
         "Choose another: trocket-controller test, then trocket-controller select LINE")
+    /// - Parameter isStopped: whether there is a guard, which stops it.
+    package static func diverted(
+        family: Int, onlyNames: Bool, link: String?, rule: String?, isStopped: Bool
+    ) -> Text {
+        let what =
+            onlyNames ? Text("IPv\(family) 的域名查询", "IPv\(family) DNS") : Text("IPv\(family) 流量", "IPv\(family) traffic")
+        let fate =
+            isStopped || link == nil
+            ? Text("没有进入隧道，已被拦下：", " does not enter the tunnel and is stopped: ")
+            : Text("没有进入隧道，直接发出：", " goes around the tunnel: ")
+        let culprit =
+            rule.map { Text("其他程序的路由规则“\($0)”", "another program's routing rule “\($0)”") }
+            ?? Text("其他程序的网络设置", "another program's network settings")
+        let end =
+            link.map { Text("把它引向 \($0)。", " sends it to \($0).") } ?? Text("使它无路可走。", " leaves it no way.")
+        return what + fate + culprit + end
+    }
+    package static func divertedRemedy(family: Int, priority: String?) -> Text {
+        let command = (family == 4 ? "ip" : "ip -6") + " rule show" + (priority.map { " priority \($0)" } ?? "")
+        return Text(
+            "请停掉添加它的程序（查看：\(command)）；若是 VPN，也可以先启动它，再连接。",
+            "Stop the program that added it (see: \(command)); a VPN can also be started first and connected beside.")
+    }
     package static func connectTimeout(_ seconds: Int) -> Text {
         Text("\(seconds) 秒内没有连上；系统服务还在继续。", "Not connected after \(seconds) s; the service keeps trying.")
     }

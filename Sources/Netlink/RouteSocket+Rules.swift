@@ -5,7 +5,7 @@ internal import CNetlink
 package import NetworkPlan
 
 /// A rule as the kernel describes it.
-package struct RuleRecord: Hashable, Sendable {
+package struct RuleRecord: Hashable, Sendable, CustomStringConvertible {
     /// IPv4 or IPv6.
     package let family: AddressFamily
     /// Its place; lower ones are asked first.
@@ -14,6 +14,13 @@ package struct RuleRecord: Hashable, Sendable {
     package let table: RouteTable?
     /// The rule as a plan writes it; nil when it holds something no plan of ours has, such as `oif` or `not`.
     package let planned: RoutingRule?
+    /// Whether it is about packets with a mark only.
+    package let wantsMark: Bool
+
+    /// As `ip rule` shows it, without what no plan of ours has.
+    package var description: String {
+        planned?.description ?? "\(priority): …" + (table.map { " lookup \($0)" } ?? "")
+    }
 }
 
 extension RouteSocket {
@@ -107,6 +114,8 @@ extension RuleRecord {
         self.priority = priority
         let action = Self.action(header, attributes)
         if case .lookup(let table, _) = action { self.table = table } else { table = nil }
+        // Without a mark to match there is no such attribute.
+        wantsMark = attributes[Int(FRA_FWMARK)] != nil && header.flags & UInt32(FIB_RULE_INVERT) == 0
         planned = action.flatMap { Self.planned(family, priority, header, attributes, $0) }
     }
 

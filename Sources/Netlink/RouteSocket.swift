@@ -146,6 +146,33 @@ package struct RouteSocket: ~Copyable {
         throw NetlinkError(operation, subject, .interrupted, kernelText: "the list kept changing while it was read")
     }
 
+    /// Sends many questions in one datagram and reads until each has its answer, or its refusal.
+    /// - Parameter each: called with the place of the question and its answer.
+    func askAll(
+        count: Int, _ operation: String, _ make: (Int) -> Request, each: (Int, Reply) -> Void
+    ) throws(NetlinkError) {
+        guard count > 0 else { return }
+        var datagram: [UInt8] = []
+        var first: UInt32 = 0
+        for position in 0..<count {
+            let sequence = nl_socket_use_seq(socket)
+            if position == 0 { first = sequence }
+            let request = make(position)
+            datagram += request.bytes(sequence: sequence)
+        }
+        try send(datagram, operation)
+        var answers = 0
+        while answers < count {
+            try receive(operation) { reply in
+                let position = Int(reply.sequence &- first)
+                guard position < count else { return true }
+                each(position, reply)
+                answers += 1
+                return answers < count
+            }
+        }
+    }
+
     private func send(_ datagram: [UInt8], _ operation: String) throws(NetlinkError) {
         let result = cns_send(descriptor, datagram, datagram.count)
         guard result == 0 else { throw NetlinkError(operation, "", Errno(rawValue: -result)) }

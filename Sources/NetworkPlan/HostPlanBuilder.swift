@@ -8,6 +8,8 @@ package struct HostPlanRequest: Hashable, Sendable {
     package var engine: UserID
     /// The user systemd-resolved runs as, where it is installed.
     package var resolver: UserID?
+    /// The user whose traffic is asked about when the kernel is asked where it goes; nil for this process's own.
+    package var user: UserID?
     /// The addresses of the link.
     package var addresses: LinkAddresses
     /// The networks the host is on.
@@ -23,12 +25,13 @@ package struct HostPlanRequest: Hashable, Sendable {
 
     /// A request.
     package init(
-        engine: UserID, resolver: UserID? = nil, addresses: LinkAddresses, onLink: [Prefix],
+        engine: UserID, resolver: UserID? = nil, user: UserID? = nil, addresses: LinkAddresses, onLink: [Prefix],
         guardLifetime: GuardTable.Lifetime?, domestic: [Prefix] = [], hasIPv6: Bool = true,
         mtu: UInt32 = HostPlanRequest.ordinaryMTU
     ) {
         self.engine = engine
         self.resolver = resolver
+        self.user = user
         self.addresses = addresses
         self.onLink = onLink
         self.guardLifetime = guardLifetime

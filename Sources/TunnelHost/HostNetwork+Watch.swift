@@ -27,6 +27,8 @@ package struct NetworkReport {
     package var uplinks: Set<Uplink> = []
     /// True when the host's resolver is led otherwise than before.
     package var dnsChanged = false
+    /// True when traffic is diverted, or no longer, otherwise than before.
+    package var diversionsChanged = false
     /// Why it could not be put right.
     package var failure: (any Error)?
 }
@@ -163,8 +165,7 @@ extension HostNetwork {
         if !report.repair.drifts.isEmpty, !withDomestic { answerWholeSoon() }
         let isNews =
             !report.repair.drifts.isEmpty || report.repair.needsWiring || report.onLinkChanged || report.uplinkChanged
-            || report.dnsChanged
-            || report.failure != nil
+            || report.dnsChanged || report.diversionsChanged || report.failure != nil
         if isNews { before.handler(report) }
     }
 
@@ -210,6 +211,7 @@ extension HostNetwork {
                 if withDomestic { report.repair.add(try repair()) }
             }
             report.onLinkChanged = try followOnLink()
+            report.diversionsChanged = try lookForDiversions()
         } catch {
             log(.error, "cannot put the network right", ["error": "\(error)"])
             report.failure = error

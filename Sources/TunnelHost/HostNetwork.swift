@@ -49,6 +49,8 @@ package final class HostNetwork {
     var dnsIsSet = false
     /// A resolver that refused, or did not answer, is told again only after this moment.
     var dnsRetry = Moment(nanoseconds: 0)
+    /// What the kernel sends elsewhere than into the tunnel, as of the last look.
+    package internal(set) var diversions: [Diversion] = []
     /// How the host's DNS is led through the tunnel.
     package internal(set) var dnsProtection = DNSProtection.captured
 
@@ -127,6 +129,7 @@ package final class HostNetwork {
             }
         }
         sandbox = nil
+        diversions = []
         if !keepingGuard { request = nil }
         _ = monitor.drain()
         try ledger.write(ledgerEntries)

@@ -1,5 +1,6 @@
 // Answering the calls of the command socket: who may what, and what is told to whom.
 
+internal import Addressing
 internal import Commands
 internal import EngineHost
 internal import Firewall
@@ -145,6 +146,12 @@ final class Desk {
         report.engine = tunnel.engine.map { EngineReport(pid: Int($0.pid), restarts: session.restarts) }
         if report.mine || user == 0 { report.api = tunnel.engine?.api }
         report.verified = tunnel.isVerified
+        if session.phase == .connected {
+            report.diversions = tunnel.network.diversions.map {
+                DiversionReport(
+                    family: $0.family == .ipv4 ? 4 : 6, onlyNames: $0.onlyNames, link: $0.link, rule: $0.rule)
+            }
+        }
         report.domesticFastPath = tunnel.network.throwsDomestic
         guard let survey = tunnel.survey else { return report }
         let hasGuard = survey.firewall.isAvailable

@@ -50,6 +50,7 @@ extension Tunnel {
         var request = survey.request(
             engine: UserID(rawValue: accounts.engine), killSwitch: session.intent?.killSwitch ?? false,
             sandboxHasNft: survey.firewall.isAvailable)
+        request.user = session.intent.map { UserID(rawValue: $0.owner) }
         request.resolver = accounts.resolver.map(UserID.init(rawValue:))
         // The watch keeps the networks the host is on up to date.
         if let known = network.request {
@@ -79,7 +80,8 @@ extension Tunnel {
         do {
             try network.update(request(survey))
             let repair = try network.repair()
-            isVerified = true
+            try network.lookForDiversions()
+            isReadBack = true
             if network.dnsProtection != .resolved { try network.protectDNS() }
             if repair.needsWiring { ask(.wire(generation: generation)) }
             handle(.planApplied)
@@ -96,7 +98,7 @@ extension Tunnel {
         } catch {
             domesticFailure = failure(error)
             log(.warning, "domestic traffic does not take the way that is wanted", ["error": "\(error)"])
-            isVerified = ((try? network.verify()) ?? [.guardMissing]).isEmpty
+            isReadBack = ((try? network.verify()) ?? [.guardMissing]).isEmpty
         }
         ThisProcess.releaseMemory()
         onChange()
@@ -118,10 +120,10 @@ extension Tunnel {
 
     private func networkChanged(_ report: NetworkReport) {
         if let failure = report.failure {
-            isVerified = false
+            isReadBack = false
             log(.error, "the network could not be put right", ["error": "\(failure)"])
         } else if session.phase == .connected {
-            isVerified = true
+            isReadBack = true
         }
         if report.repair.needsWiring { ask(.wire(generation: generation)) }
         if !report.repair.drifts.isEmpty { ThisProcess.releaseMemory() }
@@ -134,7 +136,8 @@ extension Tunnel {
         guard session.phase == .connected else { return }
         otherClients = (try? network.otherClients()) ?? otherClients
         // What cannot be read is not verified.
-        isVerified = (try? network.verify(withDomestic: false))?.isEmpty == true
+        let drifts = try? network.verify(withDomestic: false)
+        isReadBack = drifts?.isEmpty == true && (try? network.lookForDiversions()) != nil
         _ = try? network.checkDNS()
     }
 

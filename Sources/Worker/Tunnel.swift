@@ -43,7 +43,8 @@ final class Tunnel {
     var since = Int(wallClock())
     var connectedAt: Moment?
     var confirmBy: Int?
-    var isVerified = false
+    /// Whether everything of ours was there at the last look.
+    var isReadBack = false
     /// Other clients on the host, as seen the last time somebody asked.
     var otherClients: [OtherClient] = []
     /// Why domestic traffic does not take the way that was asked for last.
@@ -173,7 +174,7 @@ final class Tunnel {
         if phase.state != .connecting || phase.stage == .engine { since = Int(wallClock()) }
         connectedAt = phase == .connected ? .now : nil
         listed = nil
-        if phase != .connected { isVerified = false }
+        if phase != .connected { isReadBack = false }
         var facts = phase.state.rawValue
         if let stage = phase.stage { facts += " (\(stage.rawValue))" }
         log(.info, facts, ["reason": phase.reason?.description ?? "none"])
@@ -183,6 +184,9 @@ final class Tunnel {
             namespace = nil
         }
     }
+
+    /// Whether the network is as wanted, and of use.
+    var isVerified: Bool { isReadBack && network.diversions.isEmpty }
 
     /// How long the tunnel has been up, in milliseconds.
     var upMilliseconds: Int { connectedAt.map { Moment.now.milliseconds(since: $0) } ?? 0 }

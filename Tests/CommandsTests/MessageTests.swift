@@ -59,6 +59,10 @@ import Testing
         status.engine = EngineReport(pid: 77, restarts: 2)
         status.api = APIReport(address: "127.0.0.1:9090", secret: "s")
         status.verified = true
+        status.diversions = [
+            DiversionReport(family: 6, onlyNames: true, link: "wg0", rule: "50: from all lookup main"),
+            DiversionReport(family: 4, onlyNames: false, link: nil, rule: nil),
+        ]
         status.dataPath = .tun
         status.domesticFastPath = true
         status.dns = ["method": "capture"]

@@ -70,6 +70,28 @@ private let workerCodes: [FailureCode: ExitCode] = [
         }
     }
 
+    @Test func trafficThatIsKeptOutOfTheTunnelIsAFailureWithItsRule() throws {
+        var status = StatusReport(state: .connected)
+        #expect(Failure.diverted(status) == nil)
+        let rule = "50: from all lookup main"
+        status.diversions = [
+            DiversionReport(family: 6, onlyNames: false, link: "wg0", rule: rule),
+            DiversionReport(family: 4, onlyNames: true, link: nil, rule: nil),
+        ]
+        let stopped = try #require(Failure.diverted(status))
+        #expect(stopped.code == "traffic-diverted" && stopped.exit == .failed)
+        #expect(stopped.remedy(.english).contains("ip -6 rule show priority 50"))
+        for language in Language.allCases {
+            #expect(stopped.message(language).contains(rule) && stopped.message(language).contains("wg0"))
+            #expect(!stopped.message(language).contains("nil"))
+        }
+        #expect(stopped.message(.english).contains("IPv6 traffic does not enter the tunnel and is stopped"))
+        #expect(stopped.message(.english).contains("IPv4 DNS"))
+        // Without a guard nothing stops it.
+        status.dataPath = .tun
+        #expect(Failure.diverted(status)?.message(.english).contains("IPv6 traffic goes around the tunnel") == true)
+    }
+
     @Test func everyStateStageAndCauseHasWords() {
         for state in TunnelState.allCases { #expect(Messages.states[state.rawValue] != nil, "\(state)") }
         for stage in ConnectStage.allCases { #expect(Messages.stages[stage.rawValue] != nil, "\(stage)") }

@@ -1,5 +1,6 @@
 """Neighbours keep working beside the tunnel, and none of them removes it unnoticed."""
 
+import json
 import os
 import time
 
@@ -88,7 +89,7 @@ def test_bridges_work_beside_the_tunnel(product, lab, docker, libvirt, switch):
     try:
         docker_works(lab, docker)
         libvirt_works(lab, libvirt)
-        assert through_the_line(lab) == lines.exit4(FIRST)
+        assert through_the_line(lab) == lines.exit4(FIRST) and product.status()["verified"]
         assert "forwarded-traffic" in product.status()["notCovered"], "that containers go directly is said"
     finally:
         product.controller("disconnect")
@@ -119,7 +120,8 @@ def test_another_proxy_started_and_ended_beside_ours(product, lab, program, swit
         other.wait_up()
         assert through_the_line(lab) == lines.exit4(FIRST) and through_the_line(lab, 6) == lines.exit6(FIRST)
         assert other.process.poll() is None, "the other lives"
-        assert product.status()["otherClients"], "and is named"
+        status = product.status()
+        assert status["otherClients"] and status["verified"], "and is named"
     finally:
         other.end()
     wait_until(lambda: own_rules(lab) == rules, 2, "every rule of ours is there")
@@ -175,11 +177,64 @@ def test_vpn_and_tunnel_work_together(product, lab, vpn, switch):
     try:
         assert through_the_line(lab) == lines.exit4(FIRST), "the tunnel"
         assert inner_page(lab), "the VPN"
-        assert product.status()["otherClients"]
+        status = product.status()
+        assert status["otherClients"] and status["verified"] and status["reason"] is None
     finally:
         product.controller("disconnect")
     assert inner_page(lab)
     assert lab.exec("client", "ip", "rule").stdout == before
+
+
+# MARK: rules in front of ours
+
+@pytest.mark.parametrize("family", [4, 6])
+@SWITCHES
+def test_a_rule_in_front_of_ours_is_said_and_left_alone(product, lab, family, switch):
+    product.connect(FIRST, switch)
+    rule = ["ip", f"-{family}", "rule", "add", "priority", "50", "lookup", "main"]
+    words = "50: from all lookup main"
+    try:
+        assert product.status()["verified"] and through_the_line(lab, family)
+        lab.exec("client", *rule)
+        # Without being asked, within the time of a repair.
+        wait_until(lambda: words in product.controller("logs", "--source", "worker").stdout, 2, "the worker's log names it")
+        status = product.status()
+        assert status["state"] == "connected" and not status["verified"]
+        assert status["reason"]["code"] == "traffic-diverted" and words in status["reason"]["message"]
+        assert words in product.controller("status", check=False).stdout
+        checks = {check["code"]: check for check in product.json("doctor", check=False)["checks"]}
+        assert words in checks["network"]["message"] and "rule show priority 50" in checks["network"]["remedy"]
+        assert through_the_line(lab, family) is None, "the guard stops it"
+        assert through_the_line(lab, 10 - family), "the other family goes on"
+        if family == 4:
+            # Names and the page of the proof, too.
+            told = product.controller("connect", FIRST, "--json", check=False)
+            assert told.returncode == 1 and json.loads(told.stdout)["error"]["code"] == "traffic-diverted", told.stdout
+        assert lab.ip("client", f"-{family}", "rule", "show", "priority", "50"), "it is still there"
+        lab.exec("client", *[word.replace("add", "delete") for word in rule])
+        status = product.status()
+        assert status["verified"] and through_the_line(lab, family)
+    finally:
+        lab.exec("client", *[word.replace("add", "delete") for word in rule], check=False)
+        product.controller("disconnect", check=False)
+
+
+def test_a_vpn_started_after_us_that_takes_everything_is_said(product, lab):
+    """wg-quick gives no priority, and the kernel puts its rules in front of ours."""
+    product.connect(FIRST)
+    rules = ["route add default dev vpn0 table 51820", "rule add not fwmark 51820 table 51820",
+             "rule add table main suppress_prefixlength 0"]
+    vpn = neighbours.Vpn(lab, 51820, rules)
+    try:
+        status = product.status()
+        assert not status["verified"] and status["reason"]["code"] == "traffic-diverted"
+        assert "vpn0" in status["reason"]["message"] and "lookup 51820" in status["reason"]["message"]
+        assert status["otherClients"] == ["WireGuard (wg-quick)"]
+    finally:
+        vpn.close()
+    status = product.status()
+    assert status["verified"] and status["reason"] is None and through_the_line(lab) == lines.exit4(FIRST)
+    product.controller("disconnect")
 
 
 # MARK: removing ours
