@@ -74,6 +74,7 @@ struct KernelGate {
                 var whole = EngineSettings(controlPort: Int(access.controlPort), secret: access.secret, cacheFile: nil)
                     .document
                 for member in profile.object?.members ?? [] { whole[member.key] = member.value }
+                whole["outbounds"] = .array(profile["outbounds"].listed.map(Self.withoutProbes))
                 return whole
             }
             return nil
@@ -83,6 +84,12 @@ struct KernelGate {
             default: throw error
             }
         }
+    }
+
+    /// A urltest as a selector over the same lines: a started urltest asks every line at once, and an import asks none.
+    private static func withoutProbes(_ outbound: JSON) -> JSON {
+        guard outbound["type"] == "urltest" else { return outbound }
+        return ["type": "selector", "tag": outbound["tag"], "outbounds": outbound["outbounds"]]
     }
 }
 

@@ -45,6 +45,15 @@ def product_error(done):
     return json.loads(done.stdout)["error"]
 
 
+def test_an_import_asks_no_line(product, lab):
+    """The engine is started with what was imported, and its `auto` would go round all lines."""
+    with Capture(lab, "udp or tcp") as seen:
+        product.controller("import", lab.subscription)
+        seen.barrier()
+    assert seen.lines(f"dst host {plan.SUB4} or dst host {plan.SUB6}") != []
+    assert seen.lines("dst net 198.51.100.0/24 or dst net 2001:db8:2::/48") == []
+
+
 def test_a_stranger_posing_as_the_provider(product):
     told = product_error(product.controller("import", f"https://{plan.SELF_SIGNED_NAME}/s/{plan.TOKEN}", "--json", check=False))
     assert told["code"] == "tls" and plan.TOKEN not in str(told)
