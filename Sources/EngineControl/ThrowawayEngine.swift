@@ -26,6 +26,8 @@ package final class ThrowawayEngine {
     private let child: ChildProcess
     private let log: Int32
     private let directory: TemporaryDirectory
+    /// A sandbox's helper is ended in order; without one there is nothing to tidy up but lines, thousands perhaps.
+    private let graceMilliseconds: Int
     private var partial: [UInt8] = []
     private var lastWords: [String] = []
 
@@ -44,6 +46,7 @@ package final class ThrowawayEngine {
         configure: (EngineAccess) -> JSON
     ) throws(EngineFailure) {
         do throws(SystemCallError) { directory = try TemporaryDirectory() } catch { throw .system(error) }
+        graceMilliseconds = makesSandbox ? 500 : 0
         var attempt = 1
         while true {
             do throws(EngineFailure) {
@@ -67,7 +70,7 @@ package final class ThrowawayEngine {
     }
 
     deinit {
-        child.end(graceMilliseconds: 500)
+        child.end(graceMilliseconds: graceMilliseconds)
         Descriptor(owning: log).close()
     }
 

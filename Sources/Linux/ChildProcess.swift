@@ -131,11 +131,13 @@ package final class ChildProcess {
         return exitCode
     }
 
-    /// Ends the process: SIGTERM, then SIGKILL when it is still there after the grace time.
+    /// Ends the process: SIGTERM, then SIGKILL when it is still there after the grace time; without a grace time at once.
     @discardableResult
     package func end(graceMilliseconds: Int) -> Int32? {
-        signal(SIGTERM)
-        if let code = wait(milliseconds: graceMilliseconds) { return code }
+        if graceMilliseconds > 0 {
+            signal(SIGTERM)
+            if let code = wait(milliseconds: graceMilliseconds) { return code }
+        }
         signal(SIGKILL)
         return wait()
     }
