@@ -75,7 +75,7 @@ def profile(count):
 # MARK: the contenders
 
 def trocket(path, count):
-    """`convert`: parsed, shaped, checked and started by the engine, written. None when it failed or lost a line."""
+    """`convert`: parsed, shaped, started by the engine, written. None when it failed or lost a line."""
     environment = {**os.environ, "TROCKET_ENGINE": os.path.join(ENGINE, "sing-box"), "TROCKET_LANG": "en",
                    "TROCKET_RULE_SETS": os.path.join(ENGINE, "rule-sets")}
     run = measure.run([os.path.join(build_directory(), "trocket-controller"), "convert", path, "--quiet"], TIMEOUT,
@@ -193,9 +193,10 @@ def run(options):
     for size, count in lost.items():
         report.notes.append(f"subconverter leaves out {count:,} of {size:,} lines (protocols it does not know).")
     report.notes.append(
-        "Processor time is user and system. Trocket: the controller alone, from reading the file to the written profile; "
-        "“with engine” adds the engine's own check and start of the result, which the other two do not do for sing-box. "
-        "mihomo loads its geo data besides.")
+        "Processor time is user and system. Trocket: the controller alone, from reading the file to the written profile, "
+        "compared with subconverter, which writes a profile and asks no engine. “With engine” adds the start of sing-box "
+        "with the result, which every import does, compared with mihomo -t, which makes every line too (and loads its geo "
+        "data).")
     return report
 
 
@@ -228,6 +229,6 @@ def targets(report):
     report.target("5,000 lines: processor time", "Trocket", "limit", at_most=1)
     report.target("5,000 lines: peak memory", "Trocket", "limit", at_most=1)
     for size in SIZES:
-        for against in ("mihomo -t", "subconverter"):
-            report.target(f"{size:,} lines: processor time", "Trocket", against, at_most=1)
+        report.target(f"{size:,} lines: processor time", "Trocket with engine", "mihomo -t", at_most=1)
+        report.target(f"{size:,} lines: processor time", "Trocket", "subconverter", at_most=1)
     report.target("50,000 lines against ten times 5,000", "Trocket", "limit", at_most=1.2)

@@ -6,6 +6,8 @@ import platform
 import re
 import statistics
 import subprocess
+import sys
+import time
 
 REPOSITORY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 VERIFICATION = os.path.join(REPOSITORY, "specs", "001-linux-vpn-client", "verification")
@@ -32,6 +34,28 @@ def machine():
     return f"{os.cpu_count()} × {model}, Linux {platform.release().split('-')[0]}"
 
 
+def revision():
+    """The commit that is measured, and whether something was changed since."""
+    def git(*arguments):
+        done = subprocess.run(["git", "-C", REPOSITORY, *arguments], capture_output=True, text=True, check=False)
+        return done.stdout.strip()
+    changed = git("status", "--porcelain", "Sources")
+    return (git("rev-parse", "--short=10", "HEAD") or "no commit") + (" and changes" if changed else "")
+
+
+def asked():
+    """The command line without the file names in it."""
+    words = sys.argv[1:]
+    if "--json" in words:
+        at = words.index("--json")
+        del words[at:at + 2]
+    return " ".join(["scripts/bench", *words])
+
+
+# Where, in a written record, people's own words begin; they are carried over when it is written anew.
+REMARKS = "## Remarks\n"
+
+
 class Report:
     """The results of one verb. `samples[metric][contender]` is a list of figures; None stands for a failed try."""
 
@@ -41,6 +65,7 @@ class Report:
     def __init__(self, verb, title):
         self.verb, self.title = verb, title
         self.samples, self.units, self.targets, self.notes = {}, {}, [], []
+        self.began = f"{time.strftime('%Y-%m-%d %H:%M', time.gmtime())} UTC, Trocket at {revision()}, load {os.getloadavg()[0]:.1f}"
         engine = os.path.join(REPOSITORY, ".engine", "sing-box")
         self.versions = {
             "sing-box": version_of(engine, "version"),
@@ -96,8 +121,8 @@ class Report:
     def text(self):
         """The table, in Markdown."""
         contenders = list(dict.fromkeys(c for by in self.samples.values() for c in by))
-        lines = [f"# {self.title}", "", f"{machine()}; " + ", ".join(f"{k} {v}" for k, v in self.versions.items()), "",
-                 "Median (lowest–highest) of interleaved rounds.", "",
+        lines = [f"# {self.title}", "", f"{machine()}; " + ", ".join(f"{k} {v}" for k, v in self.versions.items()),
+                 f"{self.began}; {asked()}", "", "Median (lowest–highest) of interleaved rounds.", "",
                  "| measured | unit | " + " | ".join(contenders) + " |", "|---|---|" + "---|" * len(contenders)]
         for metric, by in self.samples.items():
             cells = [self.cell(by.get(contender)) for contender in contenders]
@@ -126,8 +151,14 @@ class Report:
     def record(self):
         """Writes the table and the ratios where the specification keeps what was verified."""
         os.makedirs(VERIFICATION, exist_ok=True)
-        with open(os.path.join(VERIFICATION, f"bench-{self.verb}.md"), "w", encoding="utf-8") as file:
-            file.write(self.text())
+        path = os.path.join(VERIFICATION, f"bench-{self.verb}.md")
+        before = ""
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                before = file.read()
+        remarks = before.find(REMARKS)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.text() + ("\n" + before[remarks:] if remarks >= 0 else ""))
         self.write_json(os.path.join(VERIFICATION, f"bench-{self.verb}.json"))
 
     def write_json(self, path):
