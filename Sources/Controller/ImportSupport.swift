@@ -67,9 +67,20 @@ extension Context {
         let importer = try importer(store: store)
         var outcome = try importer.remake(record, from: store, selection: state.preferences.selection)
         outcome.fetchedAt = record.fetchedAt
-        Moding.followProfile(self, domesticAllowed: outcome.domesticAddressesAreDirect)
-        try importer.commit(outcome, link: record.link, agent: record.agent, to: store)
+        try put(outcome, by: importer, link: record.link, agent: record.agent, in: store)
         return outcome
+    }
+
+    /// Puts a new profile in place of the one that is there. The engine takes it when it is started the next time, which may
+    /// be after a crash: domestic traffic that it does not let go past the engine is led into it before, and once more
+    /// afterwards, as another command may have seen the old one meanwhile.
+    /// - Throws: as `Importer.commit`.
+    func put(
+        _ outcome: ImportOutcome, by importer: Importer, link: String?, agent: String?, in store: StateDirectory
+    ) throws {
+        if !outcome.domesticAddressesAreDirect { Moding.leadIntoEngine(self) }
+        try importer.commit(outcome, link: link, agent: agent, to: store)
+        if !outcome.domesticAddressesAreDirect { Moding.leadIntoEngine(self) }
     }
 
     /// The stored profile. One that is gone or is not its subscription's is made anew first: all that is in it comes from

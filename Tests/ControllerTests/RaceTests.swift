@@ -1,5 +1,6 @@
 // Two commands at once: what another one does in between, and who settles what is in force.
 
+import CommandLine
 import Commands
 import EngineControl
 import JSON
@@ -142,6 +143,27 @@ private final class Desk {
         try other.connect(mode: .rule, line: .automatic)
         #expect(other.contents.mode == "Rule" && other.contents.selected == "auto" && other.contents.isFast)
         #expect(try other.directory.load().preferences.mode == "rule")
+    }
+
+    /// What the old profile allowed ends before the new one is there, and again after it.
+    @Test(.enabled(if: (try? EngineBinary.find()) != nil, "no engine: set TROCKET_ENGINE to a sing-box 1.14 or newer"))
+    func aProfileThatDoesNotAllowItLeadsDomesticTrafficIntoTheEngine() throws {
+        let stored = Mutex<[Bool?]>([])
+        let desk = try Desk { words, tunnel, path in
+            let state = try? StateDirectory(path).load()
+            stored.withLock { $0.append(state?.subscription?.domesticAddressesAreDirect) }
+            // Another command has seen the old one meanwhile.
+            tunnel.contents.withLock { $0.isFast = true }
+        }
+        let source = "\(desk.context.stateDirectory)/sub.yaml"
+        try UserFile.write(
+            source, Array("proxies: [{name: a, type: trojan, server: node.test, port: 443, password: x}]".utf8))
+        let command = try Program.table.parse(["import", source])
+        #expect(try Verb.importSubscription.run(desk.context, command) == .done)
+        #expect(desk.contents.calls == ["domestic off", "domestic off"] && !desk.contents.isFast)
+        #expect(stored.withLock { $0 } == [true, false])
+        #expect(try Verb.update.run(desk.context, try Program.table.parse(["update"])) == .done)
+        #expect(desk.contents.calls.count == 4)
     }
 
     @Test func globalModeDuringAConnectLeadsDomesticTrafficIntoTheEngine() throws {

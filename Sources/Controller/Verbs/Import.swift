@@ -27,8 +27,7 @@ extension Verb {
         } else {
             var link: String?
             if case .link(let text, _) = source { link = text }
-            Moding.followProfile(context, domesticAllowed: outcome.domesticAddressesAreDirect)
-            try importer.commit(outcome, link: link, agent: agent, to: store)
+            try context.put(outcome, by: importer, link: link, agent: agent, in: store)
         }
         ImportPage(outcome, isTrial: isTrial).show(context.output)
         return .done

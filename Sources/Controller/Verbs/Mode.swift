@@ -95,14 +95,9 @@ package enum Moding {
         (try? directory.load())?.subscription?.domesticAddressesAreDirect ?? false
     }
 
-    /// Before a new profile is stored: leads domestic traffic into the engine again when that profile does not let it go
-    /// past. The engine takes the profile when it is started the next time, which may be after a crash.
-    static func followProfile(_ context: Context, domesticAllowed: Bool) {
-        if !domesticAllowed { leadIntoEngine(context) }
-    }
-
-    /// Where nothing runs, or another user's tunnel does, the worker says so, and nothing goes past.
-    private static func leadIntoEngine(_ context: Context) {
+    /// Leads domestic traffic into the engine again. Where nothing runs, or another user's tunnel does, the worker says so, and
+    /// nothing goes past.
+    static func leadIntoEngine(_ context: Context) {
         _ = try? context.worker().call(.domestic(on: false))
     }
 }

@@ -24,8 +24,7 @@ extension Verb {
             // It came from a file or standard input: made anew from what was kept, for this engine.
             outcome = try importer.remake(record, from: store, selection: state.preferences.selection)
         }
-        Moding.followProfile(context, domesticAllowed: outcome.domesticAddressesAreDirect)
-        try importer.commit(outcome, link: record.link, agent: record.agent, to: store)
+        try context.put(outcome, by: importer, link: record.link, agent: record.agent, in: store)
         ImportPage(outcome, isTrial: false).show(context.output)
         return .done
     }
