@@ -33,6 +33,7 @@ def run(options):
                 theirs(report, lab, rival, idle, options)
         if options.full:
             controllers.compare(report, lab, options.rounds)
+    report.target("memory, disconnected", "worker", "limit 10 MiB", at_most=1.0)
     report.target("memory, connected and idle", "worker", "limit 10 MiB", at_most=1.0)
     report.target("memory, four streams down", "worker", "limit 10 MiB", at_most=1.0)
     report.target("memory of all but the engine", "Trocket", "limit 25 MiB", at_most=1.0)
@@ -58,7 +59,9 @@ def sizes(report, lab):
 
 def ours(report, lab, product, idle, options):
     """The product, connected, its screen open."""
+    product.controller("status")  # a worker that answers has its start behind it
     report.add("memory, disconnected", "worker", resident(product.worker.pid), "MiB")
+    report.add("memory, disconnected", "limit 10 MiB", 10, "MiB")
     product.controller("connect", FIRST, "--mode", "rule")
     engine = product.status()["engine"]["pid"]
     host = next(pid for pid in family(product.worker.pid)[1:] if engine in family(pid))

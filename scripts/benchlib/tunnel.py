@@ -66,6 +66,7 @@ def run(options):
             report.target(metric, "Trocket", rival, at_most=1.0)
     for title in [title.format(rate) for rate in offered for title, _ in UDP]:
         report.target(title, "Trocket", "mihomo root", at_least=1.3)
+    report.notes.append("Engine alone: a `direct` inbound on loopback, for iperf3 speaks no SOCKS; it logs errors only, all others at info.")
     report.notes.append("UDP: what arrives of what is offered; where the rival carries all of it, no ratio can be above 1.")
     return report
 
