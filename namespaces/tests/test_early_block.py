@@ -1,0 +1,44 @@
+"""The early block of trocket-block.service: what it lets out before a tunnel is there, and that the tunnel works behind it."""
+
+import os
+
+import pytest
+
+from lablib import lines, plan
+from lablib.lab import REPOSITORY, wait_until
+
+FIRST = lines.LINES[0][1]
+BLOCK = os.path.join(REPOSITORY, "scripts", "packaging", "system", "block.nft")
+
+
+@pytest.fixture
+def blocked(product, lab):
+    """The block in force, loaded twice as a restarted service would, and no tunnel."""
+    for _ in range(2):
+        lab.exec("client", "nft", "-f", BLOCK)
+    yield product
+    product.controller("disconnect", check=False)
+    lab.exec("client", "nft", "delete", "table", "inet", "trocket_block")
+
+
+def seen(lab, address):
+    """Which address a server at this address sees; None when it cannot be reached."""
+    host = f"[{address}]" if ":" in address else address
+    return (lab.page(f"https://{host}/ip", "-g", "-k", "--max-time", "3", check=False) or {}).get("address")
+
+
+def test_what_the_tunnel_lets_pass_passes_the_early_block(blocked, lab):
+    for address in (plan.WEB4, plan.WEB6, plan.CN4, plan.CN6):
+        assert lab.mirror(address, plan.MIRROR_PORTS[0]) is None
+    lab.user("ping", "-c", "1", "-W", "3", plan.LAN_HOST4)
+    blocked.connect(FIRST, "--mode", "rule")
+    wait_until(lambda: blocked.status()["domesticFastPath"], 5, "domestic traffic goes past the engine", interval=0.05)
+    for abroad, line, home, own in ((plan.WEB4, lines.exit4(FIRST), plan.CN4, plan.CLIENT4),
+                                    (plan.WEB6, lines.exit6(FIRST), plan.CN6, plan.CLIENT6)):
+        assert seen(lab, abroad) == line
+        assert seen(lab, home) == lab.mirror(home, plan.MIRROR_PORTS[0]) == own, "past the engine"
+
+    # The last word of a connection the engine has closed is the kernel's, of no user's.
+    def leaving():
+        return lab.exec("abroad", "ss", "-Htn", "state", "last-ack", "dst", plan.CLIENT4).stdout
+    wait_until(lambda: not leaving(), 5, "the server's connections are over")
