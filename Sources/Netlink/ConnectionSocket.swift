@@ -23,6 +23,13 @@ package struct HostConnection: Hashable, Sendable {
     /// The kernel's name for it: AF_INET or AF_INET6, and its identity.
     fileprivate let family: UInt8
     fileprivate let identity: [UInt8]
+
+    /// Of a listening socket: whether a connection can be one it has taken. Those it takes are of its family, and IPv4 under
+    /// mapped addresses counts as IPv6.
+    package func canHaveTaken(_ connection: HostConnection) -> Bool {
+        isListening && transport == connection.transport && family == connection.family
+            && localPort == connection.localPort && [.unspecified(local.family), connection.local].contains(local)
+    }
 }
 
 /// Lists and resets connections in the network namespace it was made in.
@@ -34,12 +41,15 @@ package struct ConnectionSocket: ~Copyable {
 
     /// SOCK_DIAG_BY_FAMILY.
     private static let listing = Int(SOCK_DIAG_BY_FAMILY)
-    /// TCP_ESTABLISHED, TCP_SYN_SENT, TCP_CLOSE (UDP without a peer), TCP_CLOSE_WAIT and TCP_LISTEN, as bits (`tcp_states.h`).
-    private static let states: UInt32 = 1 << 1 | 1 << 2 | 1 << closed | 1 << 8 | 1 << listen
+    /// As bits (`tcp_states.h`): ESTABLISHED, SYN_SENT, FIN_WAIT1, FIN_WAIT2, CLOSE, CLOSE_WAIT, LAST_ACK, LISTEN and CLOSING.
+    /// A socket its program has closed sends what is queued for minutes to come; one in SYN_RECV comes in, and one in
+    /// TIME_WAIT has nothing to send.
+    private static let states: UInt32 = [1, 2, 4, 5, closed, 8, 9, listen, 11].reduce(0) { $0 | 1 << $1 }
+    /// Of UDP: without a peer.
     fileprivate static let closed: UInt32 = 7
     fileprivate static let listen: UInt32 = 10
 
-    /// Connections that are open or opening, and listening sockets, of both families.
+    /// Connections that are open, opening or closing, and listening sockets, of both families.
     package func connections(_ transport: TransportProtocol = .tcp) throws(NetlinkError) -> [HostConnection] {
         var found: [HostConnection] = []
         for family in AddressFamily.allCases {

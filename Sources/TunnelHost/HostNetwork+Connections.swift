@@ -40,24 +40,29 @@ extension HostNetwork {
 
     /// Connections this host's programs opened to the outside while there was no guard. Where nothing had the kernel track
     /// connections until then, it begins with the guard, in the middle: one on which the other side speaks first would count
-    /// as come in from outside, and go on around the tunnel. An ephemeral port on which nobody waits for others is what tells
-    /// them from those that did come in.
+    /// as come in from outside, and go on around the tunnel. Those that did come in are told by the socket that waits for
+    /// others in their place; where it has gone (a server that was stopped), by ports: whoever opens a connection mostly
+    /// does so from an ephemeral one.
     func connectionsFromBefore(_ table: GuardTable, _ transport: TransportProtocol) throws -> [HostConnection] {
-        let ephemeral =
+        let bounds =
             try KernelFile.read("/proc/sys/net/ipv4/ip_local_port_range")?.split(separator: "\t")
             .compactMap { UInt16($0) } ?? []
-        guard ephemeral.count == 2, ephemeral[0] <= ephemeral[1] else { return [] }
-        let ports = Port(rawValue: ephemeral[0])...Port(rawValue: ephemeral[1])
+        guard bounds.count == 2, bounds[0] <= bounds[1] else { return [] }
+        let ephemeral = Port(rawValue: bounds[0])...Port(rawValue: bounds[1])
         let local = Self.loopback + Reserved.privateIPv4 + Reserved.broadcastIPv4 + Reserved.privateIPv6 + table.onLink
         let own = try currentAddresses()
         func leads(outside address: IPAddress) -> Bool {
             !own.contains(address) && !local.contains { $0.contains(address) }
         }
         let all = try ConnectionSocket().connections(transport)
-        let waiting = Set(all.filter(\.isListening).map(\.localPort))
+        let waiting = Dictionary(grouping: all.filter(\.isListening), by: \.localPort)
+        func cameIn(_ connection: HostConnection) -> Bool {
+            waiting[connection.localPort, default: []].contains { $0.canHaveTaken(connection) }
+                || !ephemeral.contains(connection.localPort) && ephemeral.contains(connection.remotePort)
+        }
         return all.filter { connection in
-            !connection.isListening && ports.contains(connection.localPort) && !waiting.contains(connection.localPort)
-                && connection.user != table.engine && leads(outside: connection.remote)
+            !connection.isListening && connection.user != table.engine && leads(outside: connection.remote)
+                && !cameIn(connection)
         }
     }
 
@@ -65,14 +70,22 @@ extension HostNetwork {
     func currentAddresses() throws -> Set<IPAddress> { Set(try socket.addresses().map(\.address)) }
 
     /// Resets connections, so that their programs learn at once and open new ones. A kernel that cannot is no failure: they
-    /// time out then.
+    /// time out then. Nor is one that refuses it for some, such as those that only wait for the other side's goodbye.
     func reset(_ which: String, _ find: () throws -> [HostConnection]) {
         do {
             let connections = try find()
             guard !connections.isEmpty else { return }
             let socket = try ConnectionSocket()
-            for connection in connections { try socket.reset(connection) }
-            log(.notice, "reset connections " + which, ["count": "\(connections.count)"])
+            var problem: NetlinkError?
+            var count = 0
+            for connection in connections {
+                do throws(NetlinkError) {
+                    try socket.reset(connection)
+                    count += 1
+                } catch { problem = problem ?? error }
+            }
+            if count > 0 { log(.notice, "reset connections " + which, ["count": "\(count)"]) }
+            if let problem { throw problem }
         } catch {
             log(.warning, "cannot reset connections " + which, ["error": "\(error)"])
         }

@@ -1,7 +1,6 @@
 // Connections that can only hang: found, told apart, reset.
 
 import Addressing
-import Glibc
 import Linux
 import NamespaceSupport
 import Netlink
@@ -88,43 +87,77 @@ struct ConnectionTests {
             fixture.remove()
         }
     }
+
+    /// What was opened here and what came in, on a machine that tracks no connections: told by who waits where, and by ports.
+    @Test func thoseFromBeforeThatWereOpenedHereAreTold() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            // Abroad, and yet answered here.
+            shell("ip route add local 192.0.2.0/24 dev lo; ip route add local 198.51.100.0/24 dev lo")
+            let host = try fixture.host()
+            let table = try #require(HostPlanBuilder.plan(try fixture.request(host)).guardTable)
+            let (own, abroad) = ("203.0.113.2", "198.51.100.1")
+            let (web, high, loopback) = (
+                try Listener(abroad, 443), try Listener(abroad, 50_000), try Listener("127.0.0.1", 5001)
+            )
+            let (here, hereHigh, other) = (
+                try Listener("0.0.0.0", 22), try Listener(own, 40_000), try Listener(own, 23)
+            )
+            var gone: Listener? = try Listener(own, 24)
+            let opened = try [
+                Stream(from: own, 0, to: web), Stream(from: own, 0, to: high), Stream(from: own, 5000, to: web),
+                // Somebody waits on the port, but not for this.
+                Stream(from: own, 5001, to: web),
+            ]
+            let cameIn = try [
+                Stream(from: abroad, 0, to: here, at: own), Stream(from: abroad, 0, to: hereHigh),
+                Stream(from: abroad, 1023, to: other), Stream(from: abroad, 0, to: try #require(gone)),
+            ]
+            gone = nil
+            func found() throws -> Set<UInt16> {
+                Set(try host.connectionsFromBefore(table, .tcp).map(\.localPort.rawValue))
+            }
+            #expect(try found() == Set(opened.map(\.clientPort)))
+            host.resetConnectionsFromBefore(table)
+            #expect(opened.allSatisfy(\.clientIsDead) && !cameIn.contains { $0.serverIsDead })
+            #expect(try found() == [])
+            withExtendedLifetime((loopback, web, high, here, hereHigh, other)) {}
+            fixture.remove()
+        }
+    }
+
+    /// A program has written and closed; the kernel still has what the other side has not made room for.
+    @Test(arguments: [false, true])
+    func whatAProgramHasClosedAndTheKernelStillSendsIsReset(otherSideFirst: Bool) async {
+        await #expect(processExitsWith: .success) { [otherSideFirst = otherSideFirst as Bool] in
+            let fixture = Fixture()
+            shell("ip route add local 198.51.100.0/24 dev lo")
+            let host = try fixture.host()
+            let table = try #require(HostPlanBuilder.plan(try fixture.request(host)).guardTable)
+            let web = try Listener("198.51.100.1", 443)
+            let stream = try Stream(from: "203.0.113.2", 0, to: web)
+            let sent = stream.fill()
+            if otherSideFirst { stream.hangUpServer() }
+            let port = stream.clientPort
+            stream.closeClient()
+            #expect(try host.connectionsFromBefore(table, .tcp).map(\.localPort.rawValue) == [port])
+            host.resetConnectionsFromBefore(table)
+            #expect(try host.connectionsFromBefore(table, .tcp) == [])
+            #expect(stream.serverReadsAll() < sent)
+            fixture.remove()
+        }
+    }
 }
 
 /// A connection to a server on 192.0.2.2, both on this host.
 private final class Connection {
-    private let listener: Int32
-    private let client: Int32
-    private let served: Int32
+    private let listener: Listener
+    private let stream: Stream
 
     init(from source: String, port: UInt16, user: UInt32 = 0) throws {
-        func with(_ text: String, _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = port.bigEndian
-            inet_pton(AF_INET, text, &address.sin_addr)
-            return withUnsafePointer(to: address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
-                }
-            }
-        }
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        _ = seteuid(user)
-        client = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        _ = seteuid(0)
-        let (listener, client) = (listener, client)
-        _ = try checkErrno("binding") { with("192.0.2.2", port) { bind(listener, $0, $1) } }
-        _ = try checkErrno("listening") { listen(listener, 1) }
-        _ = try checkErrno("binding") { with(source, 0) { bind(client, $0, $1) } }
-        _ = try checkErrno("connecting") { with("192.0.2.2", port) { connect(client, $0, $1) } }
-        served = accept(listener, nil, nil)
+        listener = try Listener("192.0.2.2", port)
+        stream = try Stream(from: source, 0, to: listener, user: user)
     }
 
-    /// True when the client's next read says that it was aborted.
-    var clientIsDead: Bool {
-        var byte: UInt8 = 0
-        return recv(client, &byte, 1, Int32(MSG_DONTWAIT)) < 0 && errno == ECONNABORTED
-    }
-
-    deinit { for descriptor in [listener, client, served] { close(descriptor) } }
+    var clientIsDead: Bool { stream.clientIsDead }
 }
