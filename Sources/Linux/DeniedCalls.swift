@@ -25,11 +25,13 @@ package enum DeniedCalls {
         private static let ofThisArchitecture = [
             SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_kexec_file_load, SYS_uselib, SYS_ustat, SYS_sysfs, SYS__sysctl,
         ].map { Int32($0) }
+        private static let attributesOfThisArchitecture = [Int32(SYS_chmod)]
         private static let starting = [SYS_execve, SYS_execveat, SYS_fork, SYS_vfork, SYS_clone, SYS_clone3].map {
             Int32($0)
         }
     #else
         private static let ofThisArchitecture: [Int32] = [Int32(SYS_kexec_file_load)]
+        private static let attributesOfThisArchitecture: [Int32] = []
         private static let starting = [SYS_execve, SYS_execveat, SYS_clone, SYS_clone3].map { Int32($0) }
     #endif
 
@@ -39,8 +41,14 @@ package enum DeniedCalls {
         SYS_setfsgid, SYS_capset, SYS_setns, SYS_unshare,
     ].map { Int32($0) }
 
+    /// Changing modes, attributes and access lists, which Landlock leaves to whoever owns a file: an engine could close its
+    /// successors' directory to them, and the log's. The last two: fchmodat2 and setxattrat, which headers may not know.
+    private static let attributes =
+        [SYS_fchmod, SYS_fchmodat, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, 452, 463].map { Int32($0) }
+        + attributesOfThisArchitecture
+
     /// For the engine, which starts helpers of its own inside a namespace of its own.
-    package static let engine = always
+    package static let engine = always + attributes
     /// For the engine host, which starts the engine and enters its namespaces.
     package static let engineHost = always
     /// For the worker, which starts nothing and becomes nobody.

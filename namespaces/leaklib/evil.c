@@ -30,6 +30,7 @@
 #include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 #include <dirent.h>
 
@@ -103,6 +104,13 @@ static void probe(pid_t host, pid_t worker)
     told("unlink-ledger", unlink(RUN "/worker/ledger.json"));
     told("unlink-socket", unlink(RUN "/command.sock"));
     told("link-out-of-directory", link(USER "/subscription.json", "stolen"));
+
+    /* What an engine owns and the next one needs: closed to it, or by an access list that all new files get. */
+    told("close-own-directory", chmod(".", 0));
+    told("close-log-directory", chmod(USER "/../../engine", 0));
+    static const unsigned char list[] = {2, 0, 0, 0, 1, 0, 0, 0, 255, 255, 255, 255, 4, 0, 0, 0, 255, 255, 255, 255,
+                                         32, 0, 0, 0, 255, 255, 255, 255};
+    told("list-on-own-directory", setxattr(".", "system.posix_acl_default", list, sizeof list, 0));
 
     /* The system's bus, the screen, a container's manager: whoever may make no such socket reaches none of them. */
     int command = socket(AF_UNIX, SOCK_STREAM, 0);
