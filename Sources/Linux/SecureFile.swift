@@ -231,28 +231,10 @@ package struct Directory: ~Copyable {
         return true
     }
 
-    private init(descriptor: consuming Descriptor, path: String) {
+    /// One that is open.
+    init(descriptor: consuming Descriptor, path: String) {
         self.descriptor = descriptor
         self.path = path
-    }
-
-    /// The names in this directory, without `.` and `..`, sorted.
-    package borrowing func names() throws(SystemCallError) -> [String] {
-        let copy = try open(".", flags: O_RDONLY | O_DIRECTORY).release()
-        guard let stream = fdopendir(copy) else {
-            let failure = Errno(rawValue: errno)
-            _ = Glibc.close(copy)
-            throw SystemCallError("listing", path, failure)
-        }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { raw in
-                String(decoding: raw.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names.sorted()
     }
 
     /// Takes an exclusive advisory lock (flock(2)) on a file in this directory; held until the descriptor goes.

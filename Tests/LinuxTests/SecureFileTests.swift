@@ -63,6 +63,39 @@ import Testing
         }
     }
 
+    /// Names that are no text, or too much of it, and paths longer than the kernel takes.
+    @Test func clearingTakesWhatHasNoReadableName() throws {
+        try withDirectory { directory, path in
+            let names: [[UInt8]] = [
+                [0xFF], [0xFF, 0xFE], [0xC3, 0x28], Array("line\nline\n".utf8), [0xEF, 0xBF, 0xBD], [0x20],
+                [UInt8](repeating: 0xE9, count: 255),
+            ]
+            func fill(_ place: Int32) {
+                for name in names { close(openat(place, name.map(CChar.init(bitPattern:)) + [0], O_CREAT, 0)) }
+            }
+            fill(directory.descriptor.number)
+            var place = dup(directory.descriptor.number)
+            for depth in 0..<40 {
+                let name = [CChar](repeating: CChar(bitPattern: 0x80 + UInt8(depth)), count: 250) + [0]
+                #expect(mkdirat(place, name, 0o700) == 0)
+                let inner = openat(place, name, O_RDONLY | O_DIRECTORY)
+                close(place)
+                place = inner
+                fill(place)
+            }
+            fchmod(place, 0)
+            close(place)
+            try directory.clear()
+            #expect(rmdir(path) == 0, "whatever the names say, nothing is left")
+        }
+    }
+
+    @Test func whatCannotBeDeletedIsAnError() throws {
+        // Nobody may delete in /proc.
+        let threads = try Directory("/proc/self/task")
+        #expect(throws: SystemCallError.self) { try threads.clear() }
+    }
+
     @Test func aLockExcludesTheNext() throws {
         try withDirectory { directory, _ in
             let held = try directory.lock()

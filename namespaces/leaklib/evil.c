@@ -172,24 +172,53 @@ static void probe(pid_t host, pid_t worker)
     fflush(stdout);
 }
 
+static int trapless;
+
+static void trap_directory(const char *name, mode_t mode) { trapless += mkdir(name, mode) < 0; }
+
+static void trap_file(const char *name, mode_t mode)
+{
+    int file = open(name, O_RDWR | O_CREAT, mode);
+    trapless += file < 0 || ftruncate(file, 1 << 16) < 0;
+    close(file);
+}
+
 /* What the next engine stumbles over, unless somebody clears it away. */
 static void trap(void)
 {
-    mkdir("holder.pid", 0700);
-    mkdir("holder.pid/deep", 0700);
-    close(open("holder.pid/deep/file", O_RDWR | O_CREAT, 0600));
-    chmod("holder.pid/deep", 0);
-    chmod("holder.pid", 0);
+    char name[256];
+    trap_directory("holder.pid", 0700);
+    trap_directory("holder.pid/deep", 0700);
+    trap_file("holder.pid/deep/file", 0);
+    trap_directory("holder.pid/deep/closed", 0);
     unlink("cache.db");
-    mkfifo("cache.db", 0600);
+    trapless += mkfifo("cache.db", 0600) < 0;
     for (int number = 0; number < 64; number++) {
-        char name[32];
         snprintf(name, sizeof name, "rubbish-%d", number);
-        int file = open(name, O_RDWR | O_CREAT, 0600);
-        if (ftruncate(file, 1 << 20)) printf("no rubbish\n");
-        close(file);
+        trap_file(name, 0600);
     }
-    symlink("/etc/passwd", "link");
+    trapless += symlink("/etc/passwd", "link") < 0;
+    /* Names that are no text, and those that are too much of it. */
+    trap_file("\xff", 0600);
+    trap_directory("names", 0700);
+    trap_file("names/\xff\xfe", 0600);
+    trap_directory("names/\xc3\x28", 0700);
+    trap_file("names/\xc3\x28/\x80", 0);
+    trap_file("names/line\nline\n", 0600);
+    trap_file("\n", 0600);
+    memset(name, 0xe9, sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    trap_file(name, 0600);
+    trap_directory("longest", 0700);
+    trapless += chdir("longest") < 0;
+    /* Deeper than any path is long. */
+    for (int depth = 0; depth < 40; depth++) {
+        trap_directory(name, 0700);
+        trapless += chdir(name) < 0;
+        trap_file("\xff", 0);
+    }
+    printf("trapless %d\n", trapless);
+    fflush(stdout);
 }
 
 /* Processes which are always another one when somebody looks. */

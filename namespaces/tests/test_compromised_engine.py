@@ -94,7 +94,8 @@ def test_a_lying_pid_file_steers_nothing(evil, lab, whom):
 
 
 def test_what_it_leaves_in_its_directory_is_gone(evil, lab):
-    order(evil, "trap")
+    _, said = order(evil, "trap")
+    assert "trapless 0" in said, "it has laid them all"
     assert os.listdir(lab.path("run", "engine")) == []
 
 
@@ -169,6 +170,7 @@ def test_an_honest_engine_runs_after_it(evil, lab):
     for name in ("holder.pid", "cache.db"):
         path = lab.path("run", "engine", name)
         os.mkdir(path)
+        os.close(os.open(os.path.join(os.fsencode(path), b"\xff"), os.O_CREAT))
         shutil.chown(path, "trocket-engine")
     evil.start()
     try:
