@@ -9,22 +9,34 @@ extension EngineHost {
     private static let profileLimit = 64 << 20
 
     /// Checks what can be known before anything is started.
-    func checkMachine() throws(Failure) {
-        guard Surroundings.exists(configuration.engine) else {
-            throw Failure(
-                .engineMissing, "The engine is missing: there is no \(configuration.engine).",
-                remedy: "Run scripts/setup, or start trocket-tunnel with --engine and the path of a sing-box 1.14.")
-        }
+    /// - Returns: the engine's path without links. The worker's first phase has checked what was there then; what has come
+    ///   since runs as a user whom the guard lets out.
+    func checkMachine() throws(Failure) -> String {
+        guard Surroundings.exists(configuration.engine) else { throw missing }
         guard Surroundings.isExecutable(configuration.engine) else {
             throw Failure(
                 .engineMissing, "The engine \(configuration.engine) cannot be run by the engine's user.",
                 remedy: "Make it and the directories above it readable and executable for everyone (chmod 755).")
         }
+        let path: String?
+        do { path = try TrustedPath.check(configuration.engine) } catch {
+            throw Failure(
+                .engineMissing, "The engine is not run: \(error).",
+                remedy: "Give it and the directories above it to root (chown root, chmod go-w).")
+        }
+        guard let path else { throw missing }
         guard Surroundings.isUsable("/dev/net/tun") else {
             throw Failure(
                 .noTUN, "The engine's user cannot open /dev/net/tun.",
                 remedy: "Load the tun module (modprobe tun) and open the device to all (chmod 666 /dev/net/tun).")
         }
+        return path
+    }
+
+    private var missing: Failure {
+        Failure(
+            .engineMissing, "The engine is missing: there is no \(configuration.engine).",
+            remedy: "Run scripts/setup, or start trocket-tunnel with --engine and the path of a sing-box 1.14.")
     }
 
     /// The user's profile, which must be the user's own regular file.

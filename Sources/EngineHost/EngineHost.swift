@@ -167,12 +167,12 @@ package final class EngineHost {
     }
 
     private func launch(_ start: EngineStart) throws {
-        try checkMachine()
+        let program = try checkMachine()
         let profile = try profile(of: start.owner)
         let api = APIReport(
             address: "127.0.0.1:\(try Loopback.freePort())", secret: hexadecimal(try randomBytes(32)))
         let engine = try RunningEngine(
-            start, profile: profile, api: api, configuration: configuration, user: user)
+            start, program: program, profile: profile, api: api, configuration: configuration)
         log.begin(for: start.owner)
         self.engine = engine
         tell(.started(generation: start.generation, pid: engine.process.pid, api: api))

@@ -54,11 +54,14 @@ final class RunningEngine {
     var attempt: (OwnedDescriptor, EventLoop.Token)?
     var retryPending = false
     /// Copies that work inside the sandbox.
-    var copies: [Int32: SandboxCopy] = [:]
+    var copies: [SandboxCopy] = []
+    /// Whether the worker waits for a listing of the sandbox.
+    var isListed = false
 
     /// Starts an engine.
+    /// - Parameter program: its path, without links.
     init(
-        _ start: EngineStart, profile: [UInt8], api: APIReport, configuration: EngineHostConfiguration, user: UInt32
+        _ start: EngineStart, program: String, profile: [UInt8], api: APIReport, configuration: EngineHostConfiguration
     ) throws {
         self.start = start
         self.profile = profile
@@ -82,7 +85,7 @@ final class RunningEngine {
         let first = try memoryFile("tunnel", holding: tunnel.json.encoded())
         let second = try memoryFile("profile", holding: profile)
         let pipe = try Pipe()
-        var launch = EngineLaunch(path: configuration.engine, directory: directory)
+        var launch = EngineLaunch(path: program, directory: directory)
         launch.configurations = [first.number, second.number]
         launch.output = pipe.writer.number
         // The user's own: a link in its place would lead to what the engine's user may read of others.

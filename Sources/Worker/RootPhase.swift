@@ -142,25 +142,3 @@ extension RootPhase {
         return (try? PeerCredentials(of: socket.number))?.pid
     }
 }
-
-/// Files that root is about to act on must be root's alone.
-enum TrustedPath {
-    /// Checks a file and every directory above it: root's, and not writable by others unless sticky.
-    /// - Throws: `StartFailure`.
-    static func check(_ path: String) throws {
-        let file = try Directory.openPlace(path)
-        guard let real = Surroundings.link("/proc/self/fd/\(file.number)") else { return }
-        var at = ""
-        for part in [""] + real.split(separator: "/").map(String.init) {
-            at = part.isEmpty ? "/" : (at == "/" ? "/" : at + "/") + part
-            let place = try Directory.openPlace(at)
-            let status = try FileStatus(of: place.number, subject: at)
-            let isSticky = status.isDirectory && status.mode & 0o1000 != 0
-            guard status.owner == 0, status.mode & 0o022 == 0 || isSticky else {
-                throw StartFailure.configuration(
-                    "\(at) can be changed by others than root, so \(path) is not used; give it to root (chown root, "
-                        + "chmod go-w)")
-            }
-        }
-    }
-}

@@ -57,7 +57,7 @@ package enum WorkerProgram {
         ignoreBrokenPipes()
         let settings = try RootPhase.settings(flags, file: file)
         let accounts = try WorkerAccounts(settings)
-        if Surroundings.exists(settings.engine) { try TrustedPath.check(settings.engine) }
+        try TrustedPath.check(settings.engine)
         try RootPhase.makeDirectories(settings, accounts)
         let listener = try RootPhase.socket(inherited.sockets, settings, accounts)
         // The engine's limit; the worker lowers its own.

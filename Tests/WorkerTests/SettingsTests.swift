@@ -60,21 +60,4 @@ import Testing
         #expect(try WorkerCommand(arguments: ["--engine", "/e", "--help"]) == .help)
         #expect(try WorkerCommand(arguments: ["--version"]) == .version)
     }
-
-    @Test(.enabled(if: getuid() == 0)) func whatOthersCanChangeIsNotTrusted() throws {
-        try TrustedPath.check("/bin/sh")
-        let path = "/tmp/trocket-trusted-\(getpid())"
-        mkdir(path, 0o755)
-        close(open(path + "/engine", O_WRONLY | O_CREAT, 0o755))
-        defer {
-            unlink(path + "/engine")
-            rmdir(path)
-        }
-        try TrustedPath.check(path + "/engine")
-        chmod(path, 0o775)
-        #expect(throws: StartFailure.self) { try TrustedPath.check(path + "/engine") }
-        chmod(path, 0o755)
-        chown(path + "/engine", 65_534, 0)
-        #expect(throws: StartFailure.self) { try TrustedPath.check(path + "/engine") }
-    }
 }
