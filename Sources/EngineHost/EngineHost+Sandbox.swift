@@ -7,36 +7,17 @@ internal import Logging
 internal import NetworkPlan
 internal import TunnelHost
 
-/// A copy of this process inside a sandbox, and what it has said so far.
-final class SandboxCopy {
-    let pid: Int32
-    let output: OwnedDescriptor
-    var said: [UInt8] = []
-    var token: EventLoop.Token?
-
-    init(pid: Int32, output: OwnedDescriptor) {
-        self.pid = pid
-        self.output = output
-    }
-
-    func end(in loop: EventLoop) {
-        if let token { loop.cancel(token) }
-        token = nil
-        ForkedChild.kill(pid)
-    }
-}
-
 extension EngineHost {
     /// The longest the TUN may take to appear, in milliseconds.
     private static let patience = 15_000
-    /// Bytes of a copy's answer at most; more is cut off.
-    private static let answerLimit = 128 * 1024
+    /// The longest all of the wiring may take, and a listing, in milliseconds.
+    private static let (wiringDeadline, listingDeadline) = (20_000, 5_000)
 
     /// Sets up the inside once links and TUN are there, and tells the worker.
     func wire(_ generation: Int) {
         guard let engine, engine.start.generation == generation, let namespaces = engine.namespaces else { return }
         let plan = engine.start.sandbox
-        inside(engine, namespaces, { try Self.wire(plan) }) { [unowned self] answer in
+        inside(engine, namespaces, within: Self.wiringDeadline, { try Self.wire(plan) }) { [unowned self] answer in
             if answer["wired"].bool == true { return tell(.wired(generation: generation)) }
             let why = answer["failure"].string ?? "it ended without a word"
             tell(
@@ -48,14 +29,18 @@ extension EngineHost {
         }
     }
 
-    /// Lists the inside for the worker.
+    /// Lists the inside for the worker, which asks no second time before it has an answer.
     func list() {
         guard let engine, let namespaces = engine.namespaces else { return tell(.listing([])) }
         let plan = engine.start.sandbox
+        engine.isListed = true
         inside(
-            engine, namespaces,
+            engine, namespaces, within: Self.listingDeadline,
             { ["lines": .strings(try SandboxNetwork(log: Log("", sink: MemorySink())).snapshot(plan))] },
-            then: { [unowned self] answer in tell(.listing(answer["lines"].listed.compactMap(\.string))) })
+            then: { [unowned self] answer in
+                engine.isListed = false
+                tell(.listing(answer["lines"].listed.compactMap(\.string)))
+            })
     }
 
     /// Runs in the copy.
@@ -74,46 +59,23 @@ extension EngineHost {
 
     /// Does something inside the sandbox and hands on what it answers; a failure becomes `{"failure": …}`.
     private func inside(
-        _ engine: RunningEngine, _ namespaces: HeldNamespaces, _ work: () throws -> JSON,
+        _ engine: RunningEngine, _ namespaces: HeldNamespaces, within milliseconds: Int, _ work: () throws -> JSON,
         then finish: @escaping (JSON) -> Void
     ) {
         do {
-            let pipe = try Pipe()
-            let writer = pipe.writer.number
-            let pid = try ForkedChild.run {
-                var answer: JSON
-                do {
-                    try enterNamespace(namespaces.user, .user)
-                    try enterNamespace(namespaces.network, .network)
-                    answer = try work()
-                } catch { answer = ["failure": .string("\(error)")] }
-                try? writeAll(writer, answer.encoded())
-                return 0
+            weak var mine: SandboxCopy?
+            let copy = try SandboxCopy(in: loop, within: milliseconds) {
+                try enterNamespace(namespaces.user, .user)
+                try enterNamespace(namespaces.network, .network)
+                return try work()
+            } then: { answer in
+                engine.copies.removeAll { $0 === mine }
+                finish(answer)
             }
-            let reader = pipe.keepingReader()
-            try reader.setNonBlocking(true)
-            let copy = SandboxCopy(pid: pid, output: OwnedDescriptor(reader))
-            engine.copies[pid] = copy
-            copy.token = try loop.watch(copy.output.number) { [unowned self] _ in
-                hear(copy, of: engine, finish)
-            }
+            mine = copy
+            engine.copies.append(copy)
         } catch {
             finish(["failure": .string("\(error)")])
-        }
-    }
-
-    private func hear(_ copy: SandboxCopy, of engine: RunningEngine, _ finish: (JSON) -> Void) {
-        while true {
-            switch try? readSome(copy.output.number) {
-            case .bytes(let bytes)? where copy.said.count < Self.answerLimit: copy.said += bytes
-            case .bytes?: continue
-            case .wouldBlock?: return
-            case .end?, nil:
-                copy.end(in: loop)
-                engine.copies[copy.pid] = nil
-                finish((try? JSON.parse(copy.said)) ?? [:])
-                return
-            }
         }
     }
 }

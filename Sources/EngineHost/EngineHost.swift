@@ -166,7 +166,7 @@ package final class EngineHost {
         }
     }
 
-    private func launch(_ start: EngineStart) throws {
+    func launch(_ start: EngineStart) throws {
         let program = try checkMachine()
         let profile = try profile(of: start.owner)
         let api = APIReport(
@@ -200,6 +200,7 @@ package final class EngineHost {
         guard let code = engine.exitCode, self.engine === engine else { return }
         engine.release(from: loop)
         self.engine = nil
+        if engine.isListed { tell(.listing([])) }
         // A hostile engine may leave something behind that runs as its user, which the guard lets out.
         ThisProcess.endChildren()
         try? EngineFolder(configuration).tidy()

@@ -135,7 +135,7 @@ final class RunningEngine {
         (timers + (deadline.map { [$0] } ?? [])).forEach { loop.cancel($0) }
         if let attempt { loop.cancel(attempt.1) }
         attempt = nil
-        copies.values.forEach { $0.end(in: loop) }
-        copies = [:]
+        copies.forEach { $0.end() }
+        copies = []
     }
 }
