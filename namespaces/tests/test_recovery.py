@@ -1,4 +1,4 @@
-"""Whatever dies, whenever: `disconnect` gives the machine back as it was, and nothing grows. Longer with --kills and --cycles."""
+"""Whatever dies, whenever: `disconnect` gives the machine back as it was. Longer with --kills."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import pytest
 
 from lablib import lines, plan, snapshot
 from lablib.lab import wait_until
-from lablib.product import Product, children, process_status
+from lablib.product import Product, children
 
 FIRST, SECOND = lines.LINES[0][1], lines.LINES[1][1]
 
@@ -318,88 +318,3 @@ def test_ledger_that_belongs_to_another_is_not_believed(product, lab):
     product.start()
     product.controller("disconnect")
     assert snapshot.differences(before, snapshot.take(lab)) == []
-
-
-# MARK: nothing grows
-
-CYCLES = """
-import json, socket, sys
-path, count = sys.argv[1], int(sys.argv[2])
-stream = socket.socket(socket.AF_UNIX)
-stream.connect(path)
-lines = stream.makefile("rwb", buffering=0)
-for number in range(count):
-    for call in ({"call": "connect", "domesticAllowed": True}, {"call": "domestic", "on": True}, {"call": "disconnect"}):
-        lines.write(json.dumps({"v": 1, "id": number, **call}).encode() + b"\\n")
-        told = json.loads(lines.readline())
-        assert "ok" in told, told
-        if call["call"] == "domestic":
-            lines.write(json.dumps({"v": 1, "id": number, "call": "status"}).encode() + b"\\n")
-            assert json.loads(lines.readline())["ok"]["domesticFastPath"], "the prefixes are in force"
-"""
-
-
-def usage(product, lab):
-    """What a worker and its engine host hold, and what the kernel holds for them."""
-    pids = [product.worker.pid, children(product.worker.pid)[0]]
-    return {
-        "descriptors": [len(os.listdir(f"/proc/{pid}/fd")) for pid in pids],
-        "children": [len(children(pid)) for pid in pids],
-        "links": len(lab.ip("client", "link", "show")),
-        "rules": [len(lab.ip("client", family, "rule", "show")) for family in ("-4", "-6")],
-        "routes": [len(lab.ip("client", family, "route", "show", "table", "all")) for family in ("-4", "-6")],
-        "nft": lab.exec("client", "nft", "list", "ruleset").stdout,
-        "files": [sorted(os.listdir(lab.path(*directory)))
-                  for directory in (("run", "worker"), ("run", "engine"), ("state", "engine"))],
-    }
-
-
-def resident(product):
-    return [int(process_status(pid)["VmRSS"].split()[0]) for pid in (product.worker.pid, children(product.worker.pid)[0])]
-
-
-def usage_at_rest(product, lab):
-    """What is held once it is no longer changing: the last caller's socket and the last engine's descriptors are closed a
-    moment after the last answer."""
-    readings = [usage(product, lab)]
-
-    def same_again():
-        time.sleep(0.3)  # nothing tells that something will still be closed
-        readings.append(usage(product, lab))
-        return readings[-1] == readings[-2]
-
-    wait_until(same_again, 5, "what is held is no longer changing")
-    return readings[-1]
-
-
-def test_cycles_do_not_grow(product, lab, request):
-    def cycle(count):
-        lab.user("/usr/bin/python3", "-I", "-c", CYCLES, product.socket, count, timeout=60 + count * 5)
-
-    cycle(5)  # what is allocated once is allocated now
-    count = request.config.getoption("--cycles")
-    before, memory = usage_at_rest(product, lab), resident(product)
-    for _ in range(4):
-        cycle(max(count // 4, 1))
-        after, grown = usage_at_rest(product, lab), resident(product)
-        print("resident KiB before and after", memory, grown)
-    assert after == before
-    # Noise of the allocator, not a share of every cycle.
-    assert all(now - then <= 768 for now, then in zip(grown, memory)), (memory, grown)
-
-
-def test_namespaces_of_dead_engines_are_let_go(product, lab):
-    def namespaces():
-        listed = subprocess.run(["lsns", "-t", "net", "-n", "-o", "NS"], capture_output=True, text=True, check=True).stdout
-        return set(listed.split())
-
-    product.connect(FIRST)
-    engine = product.status()["engine"]["pid"]
-    with open(lab.path("run", "engine", "holder.pid"), encoding="ascii") as file:
-        sandbox = str(os.stat(f"/proc/{int(file.read())}/ns/net").st_ino)
-    assert sandbox in namespaces()
-    kill_process(engine)
-    wait_until(lambda: (product.status().get("engine") or {}).get("pid") not in (None, engine)
-               and product.status()["state"] == "connected", 30, "another engine")
-    wait_until(lambda: sandbox not in namespaces(), 5, "the first sandbox is gone")
-    product.controller("disconnect")
