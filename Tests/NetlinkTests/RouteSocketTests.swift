@@ -169,6 +169,8 @@ struct RouteSocketTests {
             #expect(monitor.drain() == [.firewall])
             shell("ip addr add 192.0.2.1/24 dev lo")
             #expect(monitor.drain() == [.address, .route])
+            shell("ip route add throw 192.0.3.0/24 table 7100; ip -6 route add blackhole 2001:db8::/32")
+            #expect(monitor.drain() == [.deadEnd])
             shell("ip link add br9 type bridge")
             #expect(monitor.drain().contains(.link))
             #expect(monitor.drain() == [])

@@ -240,7 +240,6 @@ struct HostNetworkTests {
             )
             #expect(try host.verify() == [], "it has an owner")
             try host.refuseDomestic()
-            host.domesticMade = Fingerprint()
             #expect(try host.verify() == [.domesticTableChanged])
             _ = try host.repair()
             #expect(try host.verify() == [])

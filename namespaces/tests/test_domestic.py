@@ -267,6 +267,29 @@ def test_only_the_owner_decides(fast, lab):
     assert is_fast(fast)
 
 
+LISTENER = """
+import json, socket
+worker = socket.socket(socket.AF_UNIX)
+worker.connect("%s")
+worker.settimeout(10)
+worker.send(json.dumps({"v": 1, "id": 1, "call": "subscribe"}).encode() + b"\\n")
+for line in worker.makefile():
+    told = json.loads(line)
+    print("ready" if "id" in told else told["status"]["domesticFastPath"], flush=True)
+"""
+
+
+def test_who_watches_is_told(product, lab):
+    watching = lab.user_popen("/usr/bin/python3", "-I", "-c", LISTENER % product.socket, stdout=-1, stderr=-1)
+    try:
+        assert watching.stdout.readline() == "ready\n"
+        product.connect(FIRST, "--mode", "rule", "--no-kill-switch")
+        assert "True\n" in iter(watching.stdout.readline, ""), "it comes after connect has answered"
+    finally:
+        watching.kill()
+        product.controller("disconnect")
+
+
 def test_cost(product, lab):
     took = [product.connect(FIRST, "--no-kill-switch", "--mode", "rule")[0]]
     become_fast(product)
