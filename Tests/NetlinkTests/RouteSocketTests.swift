@@ -2,6 +2,7 @@
 // its own.
 
 import Addressing
+import CNetlink
 import Linux
 import NamespaceSupport
 import NetworkPlan
@@ -153,6 +154,30 @@ struct RouteSocketTests {
             // Every one refused, and every refusal heard: the answers fit the receive buffer.
             #expect(try socket.add(routes, links: [:]) == 0)
             #expect(try socket.remove(routes, links: [:]) == 6163)
+        }
+    }
+
+    @Test func aDisturbedListIsReadAgain() async {
+        await #expect(processExitsWith: .success) {
+            enterFreshNamespace()
+            let socket = try RouteSocket()
+            shell(
+                "for i in $(seq 1000); do echo address add 10.0.$((i / 250)).$((i % 250))/32 dev lo; done | ip -batch -"
+            )
+            var header = ifaddrmsg()
+            header.ifa_family = AddressFamily.ipv4.number
+            var found = 0
+            var passes = 0
+            try socket.dump(Request(Int(RTM_GETADDR), flags: 0, header), "listing", "addresses") { _ in
+                found += 1
+                guard found == 1 else { return }
+                passes += 1
+                if passes == 1 { shell("ip address add 192.0.2.1/32 dev lo") }
+            } restart: {
+                found = 0
+            }
+            // With the loopback's own.
+            #expect(passes == 2 && found == 1002)
         }
     }
 
