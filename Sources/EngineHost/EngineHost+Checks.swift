@@ -25,6 +25,11 @@ extension EngineHost {
                 remedy: "Give it and the directories above it to root (chown root, chmod go-w).")
         }
         guard let path else { throw missing }
+        guard !wasMissing || Landlock.version == 0 else {
+            throw Failure(
+                .engineMissing, "The engine \(configuration.engine) was missing when trocket-tunnel was started.",
+                remedy: "Restart trocket-tunnel (systemctl restart trocket-tunnel).")
+        }
         guard Surroundings.isUsable("/dev/net/tun") else {
             throw Failure(
                 .noTUN, "The engine's user cannot open /dev/net/tun.",

@@ -56,6 +56,8 @@ package final class EngineHost {
     let configuration: EngineHostConfiguration
     let user: UInt32
     let log: EngineLog
+    /// Whether there was no engine when this process was confined, by rules that name what is there.
+    let wasMissing: Bool
     var engine: RunningEngine?
     /// What to start once the engine that runs has ended.
     var next: EngineStart?
@@ -70,6 +72,7 @@ package final class EngineHost {
         channel = try HostChannel(socket)
         self.configuration = configuration
         self.user = user
+        wasMissing = !Surroundings.exists(configuration.engine)
         log = EngineLog(directory: configuration.logDirectory)
     }
 

@@ -71,6 +71,31 @@ def test_engine_of_the_tunnel(bare, lab, which):
         assert len(bare.worker_log().strip().splitlines()[-1]) > 20
 
 
+def test_engine_missing_where_others_could_make_it(bare, lab):
+    bare.start(engine=lab.path("home", str(plan.USER), "sing-box"), wait=False)
+    assert bare.worker.wait(timeout=5) == 78
+    assert "can be changed by others than root" in bare.worker_log().strip().splitlines()[-1]
+
+
+def test_engine_that_came_later(bare, lab):
+    path = lab.path("bin", "later-sing-box")
+    bare.start(engine=path)
+    try:
+        assert "missing" in refusal(connect(bare), 69)["message"]
+        shutil.copy(lab.engine, path)
+        os.chown(path, plan.USER, plan.USER)
+        assert "can be changed by others than root" in refusal(connect(bare), 69)["message"]
+        os.chown(path, 0, 0)
+        # What it may run was settled when it was confined.
+        assert "Restart" in refusal(connect(bare), 69)["remedy"]
+        bare.stop()
+        bare.start(engine=path)
+        assert connect(bare).returncode == 0
+        bare.controller("disconnect")
+    finally:
+        os.unlink(path)
+
+
 # MARK: the machine
 
 def start_denied(product, what):
