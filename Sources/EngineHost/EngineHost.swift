@@ -105,6 +105,7 @@ package final class EngineHost {
         switch call {
         case .start(let start): self.start(start)
         case .wire(let generation): wire(generation)
+        case .mode(let generation): tellMode(generation)
         case .stop: stop()
         case .listing: list()
         case .log: sendLog()
@@ -178,7 +179,10 @@ package final class EngineHost {
             start, program: program, profile: profile, api: api, configuration: configuration)
         log.begin(for: start.owner)
         self.engine = engine
-        tell(.started(generation: start.generation, pid: engine.process.pid, api: api))
+        tell(
+            .started(
+                generation: start.generation, pid: engine.process.pid, api: api,
+                profile: RunningEngine.fingerprint(profile)))
         try watch(engine)
     }
 

@@ -36,6 +36,8 @@ package enum HostCall: Hashable, Sendable {
     case start(EngineStart)
     /// The link is there: set up the inside.
     case wire(generation: Int)
+    /// Ask the engine for its mode.
+    case mode(generation: Int)
     /// End the engine.
     case stop
     /// List the inside.
@@ -55,6 +57,7 @@ package enum HostCall: Hashable, Sendable {
                 "redirects": .bool(start.redirects), "ipv6": .bool(start.hasIPv6),
             ]
         case .wire(let generation): return ["call": "wire", "generation": .int(generation)]
+        case .mode(let generation): return ["call": "mode", "generation": .int(generation)]
         case .stop: return ["call": "stop"]
         case .listing: return ["call": "listing"]
         case .log: return ["call": "log"]
@@ -77,6 +80,9 @@ package enum HostCall: Hashable, Sendable {
         case "wire":
             guard let generation = json["generation"].int else { return nil }
             self = .wire(generation: generation)
+        case "mode":
+            guard let generation = json["generation"].int else { return nil }
+            self = .mode(generation: generation)
         case "stop": self = .stop
         case "listing": self = .listing
         case "log": self = .log
@@ -88,13 +94,16 @@ package enum HostCall: Hashable, Sendable {
 /// What the engine host tells the worker.
 package enum HostEvent: Hashable, Sendable {
     /// An engine was started.
-    case started(generation: Int, pid: Int32, api: APIReport)
+    /// - profile: what its profile has in common with no other.
+    case started(generation: Int, pid: Int32, api: APIReport, profile: String)
     /// The engine that runs has this very profile already.
     case unchanged(generation: Int)
     /// The descriptor of the sandbox's network namespace comes along.
     case namespace(generation: Int)
     /// The control API accepts connections.
     case ready(generation: Int)
+    /// Whether the engine is in Rule mode; false also when it does not say.
+    case mode(generation: Int, isRule: Bool)
     /// The inside is set up.
     case wired(generation: Int)
     /// The inside could not be set up.
@@ -111,14 +120,16 @@ package enum HostEvent: Hashable, Sendable {
     /// The object on the wire.
     package var json: JSON {
         switch self {
-        case .started(let generation, let pid, let api):
+        case .started(let generation, let pid, let api, let profile):
             [
                 "event": "started", "generation": .int(generation), "pid": .int(pid), "address": .string(api.address),
-                "secret": .string(api.secret),
+                "secret": .string(api.secret), "profile": .string(profile),
             ]
         case .unchanged(let generation): ["event": "unchanged", "generation": .int(generation)]
         case .namespace(let generation): ["event": "namespace", "generation": .int(generation)]
         case .ready(let generation): ["event": "ready", "generation": .int(generation)]
+        case .mode(let generation, let isRule):
+            ["event": "mode", "generation": .int(generation), "rule": .bool(isRule)]
         case .wired(let generation): ["event": "wired", "generation": .int(generation)]
         case .wireFailed(let generation, let failure):
             ["event": "wireFailed", "generation": .int(generation), "failure": failure.json]
@@ -135,12 +146,14 @@ package enum HostEvent: Hashable, Sendable {
         switch json["event"].string {
         case "started":
             guard let pid = json["pid"].int.flatMap(Int32.init(exactly:)), let address = json["address"].string,
-                let secret = json["secret"].string
+                let secret = json["secret"].string, let profile = json["profile"].string
             else { return nil }
-            self = .started(generation: generation, pid: pid, api: APIReport(address: address, secret: secret))
+            let api = APIReport(address: address, secret: secret)
+            self = .started(generation: generation, pid: pid, api: api, profile: profile)
         case "unchanged": self = .unchanged(generation: generation)
         case "namespace": self = .namespace(generation: generation)
         case "ready": self = .ready(generation: generation)
+        case "mode": self = .mode(generation: generation, isRule: json["rule"].bool ?? false)
         case "wired": self = .wired(generation: generation)
         case "wireFailed", "failed":
             guard let failure = Failure(json: json["failure"]) else { return nil }

@@ -52,6 +52,8 @@ final class RunningEngine {
     var timers: [EventLoop.Token] = []
     var deadline: EventLoop.Token?
     var attempt: (OwnedDescriptor, EventLoop.Token)?
+    /// The question for its mode that is under way.
+    var question: ModeQuestion?
     var retryPending = false
     /// Copies that work inside the sandbox.
     var copies: [SandboxCopy] = []
@@ -111,6 +113,13 @@ final class RunningEngine {
         return other == start && profile == self.profile
     }
 
+    /// What tells a profile from another one (FNV-1a): against accidents, for a profile is its owner's own.
+    static func fingerprint(_ profile: [UInt8]) -> String {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in profile { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return "\(profile.count)-" + String(hash, radix: 16)
+    }
+
     func endPidWatch(in loop: EventLoop) {
         if let pidWatch { loop.cancel(pidWatch) }
         pidWatch = nil
@@ -135,6 +144,8 @@ final class RunningEngine {
         (timers + (deadline.map { [$0] } ?? [])).forEach { loop.cancel($0) }
         if let attempt { loop.cancel(attempt.1) }
         attempt = nil
+        question?.end(in: loop)
+        question = nil
         copies.forEach { $0.end() }
         copies = []
     }

@@ -14,6 +14,9 @@ package enum SessionEvent: Hashable, Sendable {
     case domestic(Bool, soon: Bool)
     /// The tunnel has been up for a moment.
     case domesticDue
+    /// The engine of a tunnel that was taken up has told its mode.
+    /// - allows: it is in Rule mode, and has the profile which let domestic traffic go past the one before.
+    case modeTold(allows: Bool)
     /// A user takes the tunnel down.
     case disconnect
     /// The worker is to end.
@@ -73,6 +76,10 @@ package enum SessionEffect: Hashable, Sendable {
     case applyPlan
     /// Send domestic traffic past the engine or into it, as is wanted.
     case applyDomestic
+    /// Ask the engine for its mode; tell `modeTold`.
+    case askMode
+    /// No longer write down that domestic traffic goes past the engine.
+    case forgetDomestic
     /// Tell `domesticDue` after so long.
     case scheduleDomestic(milliseconds: Int)
     /// Bring the host back to what it was; the guard stays where asked.

@@ -10,6 +10,7 @@ extension Session {
         case .confirm: return confirm()
         case .domestic(let isOn, let soon): return domestic(isOn, soon)
         case .domesticDue: return phase == .connected && intent?.domestic == true ? [.applyDomestic] : []
+        case .modeTold(let allows): return modeTold(allows)
         case .disconnect: return takeDown(nil)
         case .stop: return stop()
         case .resume(let attempt): return resume(attempt)
@@ -47,6 +48,7 @@ extension Session {
         var new = new
         new.wantDomestic(intent?.domestic == true)
         intent = new
+        restoresDomestic = false
         switch phase {
         case .disconnected, .blocked:
             failures = 0
@@ -76,10 +78,23 @@ extension Session {
 
     /// Into the tunnel at once; past it only when the tunnel is up, else as soon as it is.
     private mutating func domestic(_ isOn: Bool, _ soon: Bool) -> [SessionEffect] {
-        guard intent != nil, phase.state != .blocked else { return [] }
+        guard intent != nil else { return [] }
+        if !isOn { restoresDomestic = false }
+        guard phase.state != .blocked else { return isOn ? [] : [.forgetDomestic] }
         intent?.wantDomestic(isOn)
-        guard phase == .connected || (!isOn && policy == .full) else { return [] }
+        guard phase == .connected || (!isOn && policy == .full) else { return isOn ? [] : [.forgetDomestic] }
         return [isOn && soon ? .scheduleDomestic(milliseconds: Self.domesticDelay) : .applyDomestic]
+    }
+
+    /// Domestic traffic goes past the engine again as it did when the worker before this one died. Whoever has switched the
+    /// mode or stored a profile since has said so to this worker, or had done it before the engine was asked.
+    private mutating func modeTold(_ allows: Bool) -> [SessionEffect] {
+        guard phase == .connected, restoresDomestic else { return [] }
+        restoresDomestic = false
+        guard allows else { return [] }
+        intent?.domesticAllowed = true
+        intent?.wantDomestic(true)
+        return [.scheduleDomestic(milliseconds: Self.domesticDelay)]
     }
 
     /// Takes the tunnel down, and repairs when there is none.
@@ -184,6 +199,7 @@ extension Session {
         // Thousands of routes take a moment of the worker's, which the proof under way need not share.
         (intent.map { startConfirming($0) } ?? []) + [.answerConnect(nil)]
             + (intent?.domestic == true ? [.scheduleDomestic(milliseconds: Self.domesticDelay)] : [])
+            + (restoresDomestic ? [.askMode] : [])
     }
 
     /// Starts the time for a confirmation, once.

@@ -115,6 +115,8 @@ package struct Session: Hashable, Sendable {
     package internal(set) var undoing = false
     /// Whether a block was in place before the connection that is being made, so that failing must not open the host.
     package internal(set) var wasBlocked = false
+    /// Whether domestic traffic went past the engine of the worker that died, and nobody has said since where it is to go.
+    package internal(set) var restoresDomestic = false
     /// Whether the worker ends once the tunnel is down.
     package internal(set) var stopping = false
 
@@ -125,11 +127,13 @@ package struct Session: Hashable, Sendable {
     }
 
     /// What a worker that died with the kill switch on left behind: nothing leaves the host until someone decides.
-    package init(blockedFor intent: Intent, reason: Failure) {
+    /// - restoringDomestic: domestic traffic went past its engine.
+    package init(blockedFor intent: Intent, reason: Failure, restoringDomestic: Bool = false) {
         phase = .blocked(reason)
         self.intent = intent
         policy = .guarded
         wasBlocked = true
+        restoresDomestic = restoringDomestic
     }
 
     /// Failures in a row after which it is given up.

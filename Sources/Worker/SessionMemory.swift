@@ -17,6 +17,8 @@ final class SessionMemory {
     private let boot: String
     /// What is wanted; nil when nothing is.
     private(set) var wanted: Intent?
+    /// The profile of the engine that domestic traffic goes past; nil while it goes into the engine.
+    private(set) var domesticProfile: String?
     /// The kill switch as each user left it.
     private var killSwitches: [UInt32: Bool] = [:]
     /// When workers took up the wanted tunnel of one that had died, in nanoseconds since boot.
@@ -53,6 +55,7 @@ final class SessionMemory {
         else { return }
         let seconds = document["wanted"]["confirmSeconds"].int.flatMap { $0 > 0 ? $0 : nil }
         wanted = Intent(owner: user, killSwitch: killSwitch, confirmSeconds: seconds)
+        domesticProfile = document["wanted"]["domesticProfile"].string
         resumptions = document["resumptions"].listed.compactMap { $0.int.flatMap(UInt64.init(exactly:)) }
     }
 
@@ -64,7 +67,15 @@ final class SessionMemory {
         wanted = intent
         lastOwner = intent.owner
         killSwitches[intent.owner] = intent.killSwitch
+        if !intent.domestic { domesticProfile = nil }
         resumptions = []
+        save()
+    }
+
+    /// Domestic traffic goes past an engine with this profile, or into the engine.
+    func noteDomestic(_ profile: String?) {
+        guard profile != domesticProfile else { return }
+        domesticProfile = profile
         save()
     }
 
@@ -82,6 +93,7 @@ final class SessionMemory {
     func forget() {
         guard wanted != nil else { return }
         wanted = nil
+        domesticProfile = nil
         resumptions = []
         save()
     }
@@ -94,7 +106,7 @@ final class SessionMemory {
             "wanted": wanted.map {
                 [
                     "owner": .int($0.owner), "killSwitch": .bool($0.killSwitch),
-                    "confirmSeconds": .optional($0.confirmSeconds),
+                    "confirmSeconds": .optional($0.confirmSeconds), "domesticProfile": .optional(domesticProfile),
                 ]
             } ?? .null,
             "resumptions": .array(resumptions.map { .int($0) }),

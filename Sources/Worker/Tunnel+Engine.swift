@@ -29,8 +29,8 @@ extension Tunnel {
         descriptors.forEach { Descriptor(owning: $0).close() }
         let owned = first.map { HeldNamespace($0) }
         switch event {
-        case .started(generation, let pid, let api):
-            engine = (pid, api)
+        case .started(generation, let pid, let api, let profile):
+            engine = (pid, api, profile)
             handle(.engineStarted)
         case .unchanged(generation): handle(.engineUnchanged)
         case .namespace(generation):
@@ -38,6 +38,8 @@ extension Tunnel {
             namespace = owned
             handle(.namespaceReady)
         case .ready(generation): handle(.engineReady)
+        case .mode(generation, let isRule):
+            handle(.modeTold(allows: isRule && engine?.profile == memory.domesticProfile))
         case .wired(generation): handle(.sandboxWired)
         case .wireFailed(generation, let failure): handle(.stepFailed(failure))
         case .failed(generation, let failure):

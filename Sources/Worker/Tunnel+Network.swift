@@ -100,6 +100,7 @@ extension Tunnel {
             log(.warning, "domestic traffic does not take the way that is wanted", ["error": "\(error)"])
             isReadBack = ((try? network.verify()) ?? [.guardMissing]).isEmpty
         }
+        memory.noteDomestic(network.throwsDomestic ? engine?.profile : nil)
         ThisProcess.releaseMemory()
         onChange()
     }

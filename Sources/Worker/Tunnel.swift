@@ -39,7 +39,7 @@ final class Tunnel {
     var survey: HostSurvey?
     /// The namespace that came and has not been used yet.
     var namespace: HeldNamespace?
-    var engine: (pid: Int32, api: APIReport)?
+    var engine: (pid: Int32, api: APIReport, profile: String)?
     var since = Int(wallClock())
     var connectedAt: Moment?
     var confirmBy: Int?
@@ -81,7 +81,8 @@ final class Tunnel {
     func begin() throws {
         if try findClosedKillSwitch() {
             let intent = memory.wanted ?? Intent(owner: memory.lastOwner ?? 0, killSwitch: true)
-            session = Session(blockedFor: intent, reason: Self.workerDied)
+            session = Session(
+                blockedFor: intent, reason: Self.workerDied, restoringDomestic: memory.domesticProfile != nil)
             log(.warning, "the kill switch of an earlier worker is still closed", ["owner": "\(intent.owner)"])
         } else {
             memory.forget()
@@ -199,6 +200,8 @@ final class Tunnel {
         case .wireSandbox: ask(.wire(generation: generation))
         case .applyPlan: applyPlan()
         case .applyDomestic: applyDomestic()
+        case .askMode: ask(.mode(generation: generation))
+        case .forgetDomestic: memory.noteDomestic(nil)
         case .scheduleDomestic(let milliseconds):
             loop.after(milliseconds: milliseconds) { [unowned self] in handle(.domesticDue) }
         case .undo(let keepingGuard): undo(keepingGuard: keepingGuard)

@@ -13,7 +13,7 @@ import Testing
     @Test func callsComeBack() {
         let start = EngineStart(
             generation: 3, owner: 1000, addresses: .preferred, redirects: true, hasIPv6: false)
-        for call in [HostCall.start(start), .wire(generation: 3), .stop, .listing, .log] {
+        for call in [HostCall.start(start), .wire(generation: 3), .mode(generation: 3), .stop, .listing, .log] {
             #expect(HostCall(json: call.json) == call)
         }
         #expect(HostCall(json: ["call": "start", "generation": 1]) == nil)
@@ -24,11 +24,28 @@ import Testing
         let failure = Failure(.engineExited, "It ended.", remedy: "Look.")
         let api = APIReport(address: "127.0.0.1:1", secret: "s")
         let events: [HostEvent] = [
-            .started(generation: 1, pid: 7, api: api), .unchanged(generation: 1), .namespace(generation: 1),
+            .started(generation: 1, pid: 7, api: api, profile: "5-ff"), .mode(generation: 1, isRule: true),
+            .mode(generation: 1, isRule: false), .unchanged(generation: 1), .namespace(generation: 1),
             .ready(generation: 1), .wired(generation: 1), .wireFailed(generation: 1, failure),
             .failed(generation: 1, failure), .stopped, .listing(["a"]), .log(nil), .log(failure),
         ]
         for event in events { #expect(HostEvent(json: event.json) == event) }
+    }
+
+    @Test func onlyAWholeAnswerNamesTheMode() {
+        func isRule(_ text: String) -> Bool { EngineHost.isRule(Array(text.utf8)) }
+        let head = "HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n"
+        #expect(isRule(head + #"{"port":0,"mode":"Rule","mode-list":["Rule","Global"]}"# + "\n"))
+        #expect(!isRule(head + #"{"port":0,"mode":"Global","mode-list":["Rule","Global"]}"#))
+        #expect(!isRule(head + #"{"port":0,"mode":"Rule","mode-li"#))
+        #expect(!isRule(#"HTTP/1.0 401 Unauthorized"# + "\r\n\r\n" + #"{"mode":"Rule"}"#))
+        #expect(!isRule(#"{"mode":"Rule"}"#))
+        #expect(!isRule(""))
+    }
+
+    @Test func profilesAreToldApart() {
+        #expect(RunningEngine.fingerprint([1, 2]) == RunningEngine.fingerprint([1, 2]))
+        #expect(Set([[], [0], [0, 0], [1, 2], [2, 1]].map(RunningEngine.fingerprint)).count == 5)
     }
 
     @Test func theChannelKeepsMessagesApart() throws {

@@ -5,18 +5,18 @@ import Commands
 import Testing
 
 private let intent = Intent(owner: 1000, killSwitch: false)
-private let guarded = Intent(owner: 1000, killSwitch: true)
-private let cause = Failure(.engineExited, "The engine ended.")
+let guarded = Intent(owner: 1000, killSwitch: true)
+let cause = Failure(.engineExited, "The engine ended.")
 
 /// A session after these events; the effects of the last one.
-private func after(_ events: SessionEvent..., from start: Session = Session()) -> (Session, [SessionEffect]) {
+func after(_ events: SessionEvent..., from start: Session = Session()) -> (Session, [SessionEffect]) {
     var session = start
     var effects: [SessionEffect] = []
     for event in events { effects = session.reduce(event) }
     return (session, effects)
 }
 
-private func connected(_ intent: Intent = intent) -> Session {
+func connected(_ intent: Intent = intent) -> Session {
     after(
         .connect(intent), .engineStarted, .namespaceReady, .linkReady, .engineReady, .sandboxWired, .planApplied
     ).0
@@ -235,52 +235,6 @@ private func connected(_ intent: Intent = intent) -> Session {
         let (kept, confirmed) = after(.confirm, .confirmDue, from: session)
         #expect(kept.phase == .connected)
         #expect(confirmed == [])
-    }
-
-    @Test func aWorkerAfterADeadOneTakesUpItsTunnelBehindTheBlock() {
-        let left = Session(blockedFor: guarded, reason: cause)
-        var (session, effects) = after(.resume(attempt: 1), from: left)
-        #expect(session.phase == .reconnecting(.waiting, cause))
-        #expect(effects == [.scheduleRestart(milliseconds: 0)])
-        #expect(session.policy == .guarded)
-        #expect(session.reduce(.restartDue) == [.startEngine])
-        _ = session.reduce(.engineFailed(cause, upMilliseconds: 0))
-        #expect(session.policy == .guarded, "nothing opens while it is tried again")
-        _ = session.reduce(.restartDue)
-        effects =
-            after(
-                .engineStarted, .namespaceReady, .linkReady, .engineReady, .sandboxWired, .planApplied, from: session
-            ).1
-        #expect(effects == [.answerConnect(nil)])
-    }
-
-    @Test func whatCannotBeTakenUpStaysBlockedWithTheCause() {
-        var session = after(.resume(attempt: 1), from: Session(blockedFor: guarded, reason: cause)).0
-        for _ in 0..<20 {
-            _ = session.reduce(.restartDue)
-            _ = session.reduce(.engineFailed(cause, upMilliseconds: 0))
-        }
-        #expect(session.phase == .blocked(cause))
-        #expect(session.policy == .guarded)
-    }
-
-    @Test func workersThatKeepDyingWaitLongerAndThenStayBlocked() {
-        let left = Session(blockedFor: guarded, reason: cause)
-        let waits = (1...6).map { after(.resume(attempt: $0), from: left).1 }
-        #expect(waits == [0, 250, 1_000, 3_000, 10_000, 10_000].map { [.scheduleRestart(milliseconds: $0)] })
-        let (session, effects) = after(.resume(attempt: 7), from: left)
-        #expect(session.phase == .blocked(cause))
-        #expect(effects == [])
-    }
-
-    @Test func anUnconfirmedConnectionOfADeadWorkerIsUndoneInTimeHoweverItGoes() {
-        var wish = guarded
-        wish.confirmSeconds = 60
-        for attempt in [1, 7] {
-            let (session, effects) = after(.resume(attempt: attempt), from: Session(blockedFor: wish, reason: cause))
-            #expect(effects.prefix(2) == [.cancelConfirm, .scheduleConfirm(seconds: 60)])
-            #expect(after(.confirmDue, from: session).1.contains(.undo(keepingGuard: false)))
-        }
     }
 
     @Test func aConfirmedConnectionIsRememberedAsThat() {

@@ -240,15 +240,57 @@ def test_a_kill_switch_left_by_a_dead_worker_is_closed_for_domestic_traffic(prod
     for _, address, _, _ in HOMES:
         assert seen(lab, address) is None, "the guard is closed from the worker's death on"
     product.start()
-    status = product.wait_for("connected", 15)
-    assert not status["domesticFastPath"], "the worker does not know the engine's mode, nor what the profile allows"
-    for _, address, own, _ in HOMES:
-        assert snapshot.route_device(lab, address) == "trocket0"
-        assert seen(lab, address) == own, "the engine sends it direct"
-    product.connect(FIRST, "--mode", "rule", "--kill-switch")
+    product.wait_for("connected", 15)
     become_fast(product)
+    for _, address, own, _ in HOMES:
+        assert snapshot.route_device(lab, address) == "eth0"
+        assert seen(lab, address) == own
+    # Ended in good order, behind the kill switch: by an upgrade.
+    product.stop()
+    assert seen(lab, plan.CN4) is None
+    product.start()
+    product.wait_for("connected", 15)
+    become_fast(product)
+    product.controller("mode", "global")
+    assert not is_fast(product)
     product.controller("disconnect")
     assert seen(lab, plan.CN4) == plan.CLIENT4
+
+
+@pytest.mark.parametrize("how", ["said", "behind its back", "while it was dead"])
+def test_what_was_in_force_is_not_taken_up_where_it_is_wrong(product, lab, how):
+    """Global mode, or another profile: domestic traffic stays in the engine of a tunnel that is taken up."""
+    product.connect(FIRST, "--mode", "rule", "--kill-switch")
+    become_fast(product)
+    own = None
+    try:
+        if how == "said":
+            product.controller("mode", "global")
+        elif how == "behind its back":
+            # A controller that died between the engine and the worker.
+            told = json.loads(lab.user("/usr/bin/python3", "-I", "-c", (
+                "import socket; s = socket.socket(socket.AF_UNIX); s.connect('%s'); "
+                "s.send(b'{\"v\":1,\"id\":1,\"call\":\"status\"}\\n'); print(s.makefile().readline())") % product.socket).stdout)
+            api = told["ok"]["api"]
+            lab.user("curl", "-sSf", "-X", "PATCH", "-H", f"Authorization: Bearer {api['secret']}",
+                     "-d", '{"mode":"Global"}', f"http://{api['address']}/configs")
+        product.kill()
+        if how == "while it was dead":
+            own = write_subscription(lab, "own-rules.json", {
+                "ip_cidr": [f"{plan.CN4}/32", f"{plan.CN6}/128"], "action": "route", "outbound": "节点选择"})
+            product.controller("import", own)
+        product.start()
+        product.wait_for("connected", 15)
+        time.sleep(1.5)  # it would be in force half a second after the tunnel is up
+        assert not is_fast(product)
+        for _, address, _, line in HOMES:
+            assert snapshot.route_device(lab, address) == "trocket0"
+            assert seen(lab, address) == line
+    finally:
+        product.controller("disconnect", check=False)
+        if own:
+            product.controller("import", lab.subscription)
+            os.remove(own)
 
 
 def test_only_the_owner_decides(fast, lab):
