@@ -60,7 +60,7 @@ package struct GuardTable: Hashable, Sendable {
     /// Commands that put everything into an empty table, whatever its flags are.
     package var filling: String {
         let table = "inet \(Reserved.guardTable)"
-        var lines = sets.map { "add set \(table) \($0.name) { \($0.body.joined(separator: "; ")) }" }
+        var lines = sets.map { "add set \(table) \($0.name) { \($0.body.joined(separator: "; ")); }" }
         lines += chains.map { "add chain \(table) \($0.name) { \($0.hook) }" }
         for chain in chains { lines += chain.rules.map { "add rule \(table) \(chain.name) \($0)" } }
         return lines.joined(separator: "\n") + "\n"
@@ -95,18 +95,21 @@ package struct GuardTable: Hashable, Sendable {
         ]
         return ours + (byTLS ?? []) + [
             "oifname { \"lo\", \"\(link)\" } accept",
-            // Replies of connections that came in: a session into this host lives.
-            "ct direction reply accept",
             // The last acknowledgement of a connection the engine has closed: the kernel sends it for no socket and no
-            // user, and without it the server repeats its goodbye for two minutes.
+            // user, and without it the server repeats its goodbye for two minutes. A program that comes by the same ports
+            // has a user.
+            "meta skuid != \(engine) ct mark \(Reserved.engineConnection) ct mark set 0x00000000",
             "ct mark \(Reserved.engineConnection) accept",
             "\(Reserved.tailscaleMark) accept",
+            // Before the local networks: a resolver on the LAN must not be asked around the tunnel. Before the replies: where
+            // tracking begins with the guard, an answer under way makes all later questions of that socket replies.
+            "meta l4proto { tcp, udp } th dport { \(Port.dns), \(Port.dnsOverTLS) } reject",
+            // Replies of connections that came in: a session into this host lives.
+            "ct direction reply accept",
             "udp sport 68 udp dport 67 accept",
             "udp sport 546 udp dport 547 accept",
             "icmpv6 type { mld-listener-report, nd-router-solicit, nd-neighbor-solicit, nd-neighbor-advert, "
                 + "mld2-listener-report } accept",
-            // Before the local networks: a resolver on the LAN must not be asked around the tunnel.
-            "meta l4proto { tcp, udp } th dport { \(Port.dns), \(Port.dnsOverTLS) } reject",
             "ip daddr \(nftList(lan4)) accept",
             "ip6 daddr \(nftList(lan6)) accept",
         ] + sets.map { "\($0.matchesDestination) accept" }

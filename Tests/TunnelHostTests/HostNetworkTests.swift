@@ -3,6 +3,7 @@
 import Addressing
 import Firewall
 import Linux
+import Logging
 import NamespaceSupport
 import Netlink
 import NetworkPlan
@@ -313,6 +314,21 @@ struct HostNetworkTests {
             #expect(shell("nft list tables").contains(Reserved.guardStandIn))
             doomed = nil
             #expect(Fixture.state() == before)
+            fixture.remove()
+        }
+    }
+
+    /// The network may go, in both families or in one, while the kill switch is on.
+    @Test(arguments: ["true", "ip addr flush dev eth0", "ip -4 addr flush dev eth0", "ip -6 addr flush dev eth0"])
+    func theGuardIsMadeTheSameWayOnAHostWithoutNetworks(change: String) async {
+        await #expect(processExitsWith: .success) { [change] in
+            let fixture = Fixture()
+            let host = try fixture.host()
+            try host.block(try fixture.request(host, killSwitch: true))
+            shell(change)
+            try host.update(try fixture.request(host, killSwitch: true))
+            #expect(!fixture.sink.lines.contains { $0.contains("made in another way") })
+            try host.lower()
             fixture.remove()
         }
     }
