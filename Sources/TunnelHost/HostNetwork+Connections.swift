@@ -9,7 +9,7 @@ internal import NetworkPlan
 extension HostNetwork {
     /// Connections of this host's programs through the tunnel that is up: those that speak from its address.
     func connectionsThroughTunnel() throws -> [HostConnection] {
-        guard let request, installed.link != nil else { return [] }
+        guard let request else { return [] }
         let own = [request.addresses.ipv4, request.addresses.ipv6]
         return try ConnectionSocket().connections().filter { connection in
             !connection.isListening && own.contains { $0.contains(connection.local) }

@@ -128,6 +128,8 @@ package final class HostNetwork {
                 failure = failure ?? error
             }
         }
+        // A program opens another one at once, which the rules still led into the tunnel.
+        reset("through the tunnel", connectionsThroughTunnel)
         sandbox = nil
         diversions = []
         if !keepingGuard { request = nil }

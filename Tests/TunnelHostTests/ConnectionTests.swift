@@ -2,6 +2,7 @@
 
 import Addressing
 import Linux
+import Logging
 import NamespaceSupport
 import Netlink
 import NetworkPlan
@@ -25,6 +26,24 @@ struct ConnectionTests {
             try host.lower()
             #expect(through.clientIsDead && !around.clientIsDead)
             #expect(try host.connectionsThroughTunnel() == [])
+            fixture.remove()
+        }
+    }
+
+    @Test func oneThatIsOpenedWhileTheTunnelIsLoweredIsResetToo() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            shell("ip addr add 192.0.2.1/32 dev lo; ip addr add 192.0.2.2/32 dev lo")
+            let backend = Meanwhile()
+            let host = try HostNetwork(
+                ledgerIn: try Directory(fixture.path), owner: 0, log: Log("test", sink: fixture.sink),
+                dnsBackend: backend)
+            let request = try fixture.request(host)
+            try host.raise(request, sandbox: try makeNamespace())
+            #expect(try host.protectDNS() == .resolved)
+            backend.happens = { try? Connection(from: request.addresses.host(.ipv4).address.description, port: 5000) }
+            try host.lower()
+            #expect(try #require(backend.opened).clientIsDead)
             fixture.remove()
         }
     }
@@ -147,6 +166,18 @@ struct ConnectionTests {
             fixture.remove()
         }
     }
+}
+
+/// A resolver; while it is told that the tunnel is going, a program opens a connection.
+private final class Meanwhile: DNSBackend {
+    let directory = "/nonexistent"
+    var happens: () -> Connection? = { nil }
+    var opened: Connection?
+
+    func isPresent() throws(DNSError) -> Bool { true }
+    func secure(_ link: InterfaceIndex, servers: [IPAddress]) throws(DNSError) {}
+    func isSecured(_ link: InterfaceIndex, servers: [IPAddress]) throws(DNSError) -> Bool { true }
+    func revert(_ link: InterfaceIndex) throws(DNSError) { opened = happens() }
 }
 
 /// A connection to a server on 192.0.2.2, both on this host.
