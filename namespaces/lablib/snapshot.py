@@ -27,7 +27,8 @@ def take(lab: Lab, host="client"):
         # Routes have no order of their own: those of a link that was down and up again come last.
         state[title] = "\n".join(sorted(items) if title.startswith("routes") else items)
     state["nft rules"] = lab.exec(host, "nft", "list", "ruleset").stdout
-    state["queues"] = lab.exec(host, "tc", "qdisc", "show").stdout
+    # Neither have these: they are listed in the order in which the links were made.
+    state["queues"] = "\n".join(sorted(lab.exec(host, "tc", "qdisc", "show").stdout.splitlines()))
     settings = lab.exec(host, "sysctl", "-a", "--pattern", "^net\\.").stdout.splitlines()
     state["settings"] = "\n".join(line for line in settings if not line.startswith(MOVING_SETTINGS))
     state["resolv.conf"] = lab.exec(host, "cat", "/etc/resolv.conf").stdout
