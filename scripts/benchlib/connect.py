@@ -1,12 +1,14 @@
-"""`bench connect`: from `connect` to a proven connection, disconnect, switching lines and modes."""
+"""`bench connect`: from `connect` to a proven connection, disconnect, repairs, switching lines and modes."""
 
 import json
 import os
 import signal
 import socket
 import subprocess
+import time
 
 from lablib import lines, netns, plan
+from lablib.lab import wait_until
 
 from .contenders import API_PORT, MihomoRoot, SingBoxRoot
 from .measuring import LOAD, LOAD_PORT, PYTHON, answering, run_times
@@ -15,7 +17,11 @@ from .stage import raised
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VISIT = ("curl", "-sS", "--fail", "--max-time", "10", "-o", "/dev/null", "https://www.gstatic.com/generate_204")
+# As a person would who tries again.
+VISIT_BRIEFLY = ("curl", "-sS", "--fail", "--max-time", "1", "-o", "/dev/null", f"http://{plan.WEB4}/ip")
 FIRST = lines.LINES[0][1]
+REPAIRED = ("rule", "route", "link", "table")
+PAGE_AGAIN = "page again after the uplink was down"
 CONNECT, COLD, API = "connect to proven", "connect to proven, worker just started", "exec to answering API"
 
 
@@ -25,16 +31,22 @@ def run(options):
     with raised("bench") as (lab, product), answering(lab, "world", plan.WEB4):
         for _ in range(options.rounds):
             one_round(report, lab, product)
+            repairs(report, lab, product)
         product.controller("connect", FIRST, "--mode", "rule")
         session(report, lab, product, options)
     for metric in (CONNECT, COLD):
         report.target(metric, "Trocket", "allowed", at_most=1.0)
         report.target(metric, "Trocket", "mihomo root", at_most=1.0)
+    for what in REPAIRED:
+        report.target(f"{what} back", "Trocket", "allowed", at_most=1.0)
+    report.target(PAGE_AGAIN, "Trocket", "allowed", at_most=1.0)
     report.target("switch", "Trocket", "allowed", at_most=1.0)
     report.target("failed or misled requests", "Trocket", "allowed", at_most=1.0)
     report.notes += [
         "Allowed to connect: 1.5 × the bare engine with this profile in a sandbox of its own, without privilege as in the product,",
         "from exec to its API's answer, and one HTTPS request through the line. mihomo and sing-box: exec to API, tunnel included, nothing proven.",
+        "Back: of what somebody removed, from the kernel's word that it has gone to its word that it is back for good. The domestic prefixes",
+        "go with their table and are seen to later, as without them nothing is open or cut off.",
     ]
     return report
 
@@ -60,6 +72,27 @@ def one_round(report, lab, product):
         report.add(API, rival.name, took, "ms")
         for metric in (CONNECT, COLD):
             report.add(metric, rival.name, took, "ms")
+
+
+def repairs(report, lab, product):
+    """What others remove, one thing after the other, and the uplink."""
+    product.connect(FIRST, "--mode", "rule")
+    wait_until(lambda: product.status()["domesticFastPath"], 30, "the domestic prefixes are settled")
+    told = json.loads(lab.exec("client", *PYTHON, os.path.join(HERE, "repairing.py"), timeout=200).stdout)
+    for what in REPAIRED:
+        report.add(f"{what} back", "Trocket", told[what], "ms")
+        report.add(f"{what} back", "allowed", 250, "ms")
+    report.add("domestic prefixes back", "Trocket", told["domestic"], "ms")
+    lab.exec("client", "ip", "link", "set", "eth0", "down")
+    run_times(lab, VISIT_BRIEFLY)
+    netns.ip_batch(lab.name, "client", [
+        "link set eth0 up", f"address replace {plan.CLIENT6}/64 dev eth0 nodad",
+        f"route replace default via {plan.ROUTER4} dev eth0", f"route replace default via {plan.ROUTER6} dev eth0"])
+    began = time.monotonic()
+    came = any(run_times(lab, VISIT_BRIEFLY)[0] for _ in range(10))
+    report.add(PAGE_AGAIN, "Trocket", (time.monotonic() - began) * 1000 if came else None, "ms")
+    report.add(PAGE_AGAIN, "allowed", 2000, "ms")
+    product.controller("disconnect")
 
 
 def verb(product, *arguments):
