@@ -2,7 +2,9 @@
 
 import difflib
 import json
+import os
 
+from . import netns
 from .lab import Lab
 
 IP_VIEWS = {
@@ -31,6 +33,11 @@ def take(lab: Lab, host="client"):
     state["queues"] = "\n".join(sorted(lab.exec(host, "tc", "qdisc", "show").stdout.splitlines()))
     settings = lab.exec(host, "sysctl", "-a", "--pattern", "^net\\.").stdout.splitlines()
     state["settings"] = "\n".join(line for line in settings if not line.startswith(MOVING_SETTINGS))
+    if os.path.isdir(os.path.join(netns.own(lab.name, host), "run", "dbus")):
+        # What it was told; its `status` also has what it learnt of its servers.
+        state["resolved"] = "".join(f"{what}: {line}" for what in ("dns", "domain", "default-route", "dnsovertls", "dnssec", "llmnr",
+                                                                   "mdns", "nta")
+                                    for line in lab.exec(host, "resolvectl", what).stdout.splitlines(keepends=True))
     state["resolv.conf"] = lab.exec(host, "cat", "/etc/resolv.conf").stdout
     return state
 

@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from lablib import lines, plan
+from lablib import lines, plan, snapshot
 from lablib.capture import Capture, outgoing
 from lablib.lab import Lab, wait_until
 from lablib.product import NET_ADMIN, capabilities, process_status
@@ -113,6 +113,17 @@ def test_disconnect_takes_it_back(resolver, product):
     assert state(resolver) != before
     product.controller("disconnect")
     assert state(resolver) == before
+
+
+def test_a_snapshot_of_the_machine_holds_what_resolved_was_told(resolver, lab):
+    before = snapshot.take(lab)
+    assert answers(resolver) == (POISON, POISON, POISON)
+    assert snapshot.differences(before, snapshot.take(lab)) == [], "asking is no change"
+    resolver.tell_uplink(plan.ROUTER4, "~.")
+    changed = snapshot.differences(before, snapshot.take(lab))
+    assert changed and all(change.startswith("resolved: ") for change in changed)
+    resolver.tell_uplink()
+    assert snapshot.differences(before, snapshot.take(lab)) == []
 
 
 @pytest.mark.parametrize("rewritten", [
