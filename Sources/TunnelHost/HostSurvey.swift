@@ -116,7 +116,7 @@ extension HostNetwork {
     }
 
     /// Whether the kernel takes a guard; nothing is changed. One that has taken one is not asked again: it takes 9 ms.
-    private func checkFirewall() -> FirewallAvailability {
+    package func checkFirewall() -> FirewallAvailability {
         guard let nft else { return firewallAbsence }
         guard !takesGuard else { return .available }
         let sample = GuardTable(engine: UserID(rawValue: 1), onLink: [], lifetime: .worker).text

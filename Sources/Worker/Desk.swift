@@ -97,8 +97,11 @@ final class Desk {
         guard tunnel.connectWaiters.count < CommandProtocol.waitingLimit else {
             return refuse(request, client, Self.tooManyCalls)
         }
+        let killSwitch = options.killSwitch ?? tunnel.memory.killSwitch(of: user)
+        // Before anything is remembered: a tunnel that is there stays as it is.
+        if killSwitch, let obstacle = tunnel.killSwitchObstacle() { return refuse(request, client, obstacle) }
         let intent = Intent(
-            owner: user, killSwitch: options.killSwitch ?? tunnel.memory.killSwitch(of: user),
+            owner: user, killSwitch: killSwitch,
             confirmSeconds: options.confirmSeconds, domesticAllowed: options.domesticAllowed)
         client.waiting += 1
         tunnel.connectWaiters.append { [unowned self] failure in

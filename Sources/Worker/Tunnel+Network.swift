@@ -32,11 +32,7 @@ extension Tunnel {
     /// Finds out whether the tunnel can be had, and removes what a crash left; the guard of a kill switch stays.
     private func lookAtHost() throws -> HostSurvey {
         let seen = try network.survey()
-        if session.intent?.killSwitch == true, case .unavailable(let reason) = seen.firewall {
-            throw Failure(
-                .noFirewall, "The kill switch cannot be had: \(reason).",
-                remedy: "Connect without the kill switch, or load nf_tables, nft_ct and nft_reject_inet.")
-        }
+        if session.intent?.killSwitch == true, let obstacle = Self.obstacle(seen.firewall) { throw obstacle }
         if !seen.leftovers.isEmpty { try network.cleanUp(keepingGuard: session.wasBlocked) }
         for prefix in seen.onLink.refused {
             log(.warning, "a network is too wide to be local", ["network": prefix.description])
@@ -44,6 +40,17 @@ extension Tunnel {
         survey = seen
         otherClients = seen.otherClients
         return seen
+    }
+
+    /// Why there can be no kill switch; nil when there can. A tunnel that is there was made with what was seen then.
+    func killSwitchObstacle() -> Failure? { Self.obstacle(survey?.firewall ?? network.checkFirewall()) }
+
+    private static func obstacle(_ firewall: FirewallAvailability) -> Failure? {
+        guard case .unavailable(let reason) = firewall else { return nil }
+        return Failure(
+            .noFirewall, "The kill switch cannot be had: \(reason).",
+            remedy: "Connect without the kill switch; or load nf_tables, nft_ct and nft_reject_inet, disconnect and "
+                + "connect again.")
     }
 
     private func request(_ survey: HostSurvey) -> HostPlanRequest {

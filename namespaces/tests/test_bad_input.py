@@ -139,6 +139,33 @@ def test_no_nftables_refuses_the_kill_switch(bare):
     start_denied(bare, "nftables")
     done = bare.controller("connect", FIRST, "--kill-switch", "--json", check=False)
     assert "nft" in refusal(done, 69)["message"].lower()
+    assert bare.status()["killSwitch"] is False, "nothing of it is remembered"
+
+
+PAIR = """
+import json, socket, sys
+stream = socket.socket(socket.AF_UNIX)
+stream.connect(sys.argv[1])
+lines = stream.makefile("rwb", buffering=0)
+calls = [{"v": 1, "id": number, "call": "connect", "killSwitch": switch} for number, switch in ((1, False), (2, True))]
+lines.write(b"".join(json.dumps(call).encode() + b"\\n" for call in calls))
+print(json.dumps({told["id"]: told for told in (json.loads(lines.readline()) for _ in calls)}))
+"""
+
+
+def test_no_nftables_refuses_the_kill_switch_of_a_tunnel_that_is_there(bare, lab):
+    start_denied(bare, "nftables")
+    told = json.loads(lab.user("/usr/bin/python3", "-I", "-c", PAIR, bare.socket).stdout)
+    assert told["2"]["error"]["code"] == "nft-missing", "while it connects"
+    assert told["1"]["ok"]["state"] == "connected"
+    engine = bare.status()["engine"]["pid"]
+    done = bare.controller("connect", "--kill-switch", "--json", check=False)
+    assert refusal(done, 69)["code"] == "nft-missing"
+    status = bare.status()
+    assert (status["state"], status["killSwitch"], status["engine"]["pid"]) == ("connected", False, engine)
+    bare.connect()
+    assert bare.status()["killSwitch"] is False, "nor is it remembered"
+    bare.controller("disconnect")
 
 
 def test_worker_not_running(bare):
