@@ -47,6 +47,8 @@ package enum SessionEvent: Hashable, Sendable {
 
     // MARK: From the host's network
 
+    /// With the kill switch, before there is a link: the guard is in place.
+    case guardReady
     /// Link, guard, routes and rules are in place.
     case linkReady
     /// The whole plan was read back.
@@ -68,6 +70,8 @@ package enum SessionEffect: Hashable, Sendable {
     case startEngine
     /// End the engine, if one runs.
     case stopEngine
+    /// Put up the guard of a kill switch, or make the one that is there outlive the worker, as is wanted now.
+    case makeGuard
     /// Put up the guard, make the link into the new namespace, then routes and rules, in place of what was there.
     case makeLink
     /// Have the engine host set up the inside: at once what needs no links, the rest when they are there.

@@ -19,6 +19,9 @@ extension Session {
         case .namespaceReady: return advance(.namespace)
         case .engineReady: return advance(.engine)
         case .sandboxWired: return advance(.wiring)
+        case .guardReady:
+            if phase.state == .connecting, policy == .open { policy = .guarded }
+            return []
         case .linkReady: return advance(.link)
         case .planApplied: return planApplied()
         case .engineStopped: return engineGone()
@@ -130,7 +133,8 @@ extension Session {
     /// A connection that nobody had confirmed is undone in time, whether it comes up or not.
     private mutating func resume(_ attempt: Int) -> [SessionEffect] {
         guard case .blocked(let reason) = phase, let intent else { return [] }
-        var effects = startConfirming(intent)
+        // Somebody may have removed it while there was no worker.
+        var effects: [SessionEffect] = (intent.killSwitch ? [.makeGuard] : []) + startConfirming(intent)
         guard attempt <= Self.failureLimit else { return effects }
         phase = .reconnecting(.waiting, reason)
         effects.append(.scheduleRestart(milliseconds: Self.backOff(afterFailures: attempt)))

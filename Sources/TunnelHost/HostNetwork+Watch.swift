@@ -104,6 +104,9 @@ extension HostNetwork {
         resetDeadConnections()
     }
 
+    /// Whether changes are answered.
+    package var isWatching: Bool { watch != nil }
+
     /// Ends the watch.
     package func stopWatching() {
         guard let watch else { return }

@@ -79,13 +79,6 @@ package final class HostNetwork {
         self.dnsBackend = dnsBackend
     }
 
-    /// Puts the guard in place and nothing else: a tunnel that is wanted and has no sandbox yet. Where nft is missing this
-    /// does nothing.
-    /// - Throws: `FirewallError`, `SystemCallError`, `ReadBackError`.
-    package func block(_ request: HostPlanRequest) throws {
-        try change(to: HostPlanBuilder.blocked(request), for: request)
-    }
-
     /// Raises the tunnel into a sandbox, or moves it to another one without a gap.
     /// - Parameters:
     ///   - request: what is wanted.
@@ -102,7 +95,8 @@ package final class HostNetwork {
         if dnsIsSet { try protectDNS() }
     }
 
-    /// Changes what is wanted of a tunnel that is up or blocked: kill switch, domestic destinations, on-link networks.
+    /// Changes what is wanted of a tunnel that is up: kill switch, domestic destinations, on-link networks. Of one that has no
+    /// sandbox yet it puts the guard in place and nothing else; where nft is missing that is nothing.
     /// - Throws: as `raise`.
     package func update(_ request: HostPlanRequest) throws {
         let plan = installed.link == nil ? HostPlanBuilder.blocked(request) : HostPlanBuilder.plan(request)

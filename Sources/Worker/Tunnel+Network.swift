@@ -18,7 +18,7 @@ extension Tunnel {
             let survey = try self.survey ?? lookAtHost()
             guard let intent = session.intent else { return }
             // With the kill switch nothing leaves while the engine is on its way up, either.
-            if intent.killSwitch, network.installed.link == nil { try network.block(request(survey)) }
+            if intent.killSwitch, network.installed.link == nil { try close(survey) }
             generation += 1
             let start = EngineStart(
                 generation: generation, owner: intent.owner, addresses: survey.addresses,
@@ -27,6 +27,25 @@ extension Tunnel {
         } catch {
             handle(.engineFailed(failure(error), upMilliseconds: upMilliseconds))
         }
+    }
+
+    /// Closes the host for the kill switch that is wanted, before there is a tunnel or while its engine is away.
+    func makeGuard() {
+        do { try close(try self.survey ?? lookAtHost()) } catch {
+            log(.error, "the kill switch could not be closed", ["error": "\(error)"])
+            handle(.stepFailed(failure(error)))
+        }
+    }
+
+    private func close(_ survey: HostSurvey) throws {
+        try network.update(request(survey))
+        // It may stay for long: it is put back, and follows the networks the host is on.
+        if !network.isWatching { try watchNetwork() }
+        handle(.guardReady)
+    }
+
+    private func watchNetwork() throws {
+        try network.watch(on: loop) { [unowned self] report in networkChanged(report) }
     }
 
     /// Finds out whether the tunnel can be had, and removes what a crash left; the guard of a kill switch stays.
@@ -74,7 +93,7 @@ extension Tunnel {
         do {
             let wasUp = network.installed.link != nil
             try network.raise(request(survey), sandbox: try namespace.duplicate())
-            if !wasUp { try network.watch(on: loop) { [unowned self] report in networkChanged(report) } }
+            if !wasUp { try watchNetwork() }
             handle(.linkReady)
         } catch {
             handle(.stepFailed(failure(error)))

@@ -76,14 +76,21 @@ final class Tunnel {
         session = Session()
     }
 
-    /// Cleans up after an earlier worker; behind a kill switch it left closed, its tunnel is taken up again.
+    /// Cleans up after an earlier worker. Behind a kill switch, which only `disconnect` ends, its tunnel is taken up again,
+    /// though somebody may have removed the guard meanwhile.
     /// - Throws: `HostConflict.workerRunning` when it is alive.
     func begin() throws {
-        if try findClosedKillSwitch() {
+        let isClosed = try findClosedKillSwitch()
+        if isClosed || memory.wanted?.killSwitch == true {
             let intent = memory.wanted ?? Intent(owner: memory.lastOwner ?? 0, killSwitch: true)
             session = Session(
                 blockedFor: intent, reason: Self.workerDied, restoringDomestic: memory.domesticProfile != nil)
-            log(.warning, "the kill switch of an earlier worker is still closed", ["owner": "\(intent.owner)"])
+            log(
+                .warning,
+                isClosed
+                    ? "the kill switch of an earlier worker is still closed"
+                    : "the kill switch of an earlier worker was removed, it is closed again",
+                ["owner": "\(intent.owner)"])
         } else {
             memory.forget()
         }
@@ -196,6 +203,7 @@ final class Tunnel {
         switch effect {
         case .startEngine: startEngine()
         case .stopEngine: stopEngine()
+        case .makeGuard: makeGuard()
         case .makeLink: makeLink()
         case .wireSandbox: ask(.wire(generation: generation))
         case .applyPlan: applyPlan()

@@ -9,8 +9,10 @@ import Testing
         let left = Session(blockedFor: guarded, reason: cause)
         var (session, effects) = after(.resume(attempt: 1), from: left)
         #expect(session.phase == .reconnecting(.waiting, cause))
-        #expect(effects == [.scheduleRestart(milliseconds: 0)])
+        #expect(
+            effects == [.makeGuard, .scheduleRestart(milliseconds: 0)], "somebody may have removed it meanwhile")
         #expect(session.policy == .guarded)
+        #expect(session.reduce(.guardReady) == [])
         #expect(session.reduce(.restartDue) == [.startEngine])
         _ = session.reduce(.engineFailed(cause, upMilliseconds: 0))
         #expect(session.policy == .guarded, "nothing opens while it is tried again")
@@ -68,10 +70,11 @@ import Testing
     @Test func workersThatKeepDyingWaitLongerAndThenStayBlocked() {
         let left = Session(blockedFor: guarded, reason: cause)
         let waits = (1...6).map { after(.resume(attempt: $0), from: left).1 }
-        #expect(waits == [0, 250, 1_000, 3_000, 10_000, 10_000].map { [.scheduleRestart(milliseconds: $0)] })
+        #expect(
+            waits == [0, 250, 1_000, 3_000, 10_000, 10_000].map { [.makeGuard, .scheduleRestart(milliseconds: $0)] })
         let (session, effects) = after(.resume(attempt: 7), from: left)
         #expect(session.phase == .blocked(cause))
-        #expect(effects == [])
+        #expect(effects == [.makeGuard])
     }
 
     @Test func anUnconfirmedConnectionOfADeadWorkerIsUndoneInTimeHoweverItGoes() {
@@ -79,7 +82,7 @@ import Testing
         wish.confirmSeconds = 60
         for attempt in [1, 7] {
             let (session, effects) = after(.resume(attempt: attempt), from: Session(blockedFor: wish, reason: cause))
-            #expect(effects.prefix(2) == [.cancelConfirm, .scheduleConfirm(seconds: 60)])
+            #expect(effects.prefix(3) == [.makeGuard, .cancelConfirm, .scheduleConfirm(seconds: 60)])
             #expect(after(.confirmDue, from: session).1.contains(.undo(keepingGuard: false)))
         }
     }

@@ -199,7 +199,7 @@ struct HostNetworkTests {
             let fixture = Fixture()
             let host = try fixture.host()
             var request = try fixture.request(host)
-            try host.block(request)
+            try host.update(request)
             #expect(host.installed.link == nil && shell("nft list ruleset").contains("flags owner"))
             try host.raise(request, sandbox: try makeNamespace())
             request.guardLifetime = .persistent
@@ -324,7 +324,7 @@ struct HostNetworkTests {
         await #expect(processExitsWith: .success) { [change] in
             let fixture = Fixture()
             let host = try fixture.host()
-            try host.block(try fixture.request(host, killSwitch: true))
+            try host.update(try fixture.request(host, killSwitch: true))
             shell(change)
             try host.update(try fixture.request(host, killSwitch: true))
             #expect(!fixture.sink.lines.contains { $0.contains("made in another way") })

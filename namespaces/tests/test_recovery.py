@@ -157,6 +157,35 @@ def test_behind_the_kill_switch_the_next_worker_connects_again(product, lab):
     assert snapshot.differences(before, snapshot.take(lab)) == []
 
 
+def test_a_kill_switch_removed_behind_a_dead_worker_is_closed_again_by_the_next(product, lab):
+    def is_closed():
+        return "trocket_guard" in lab.exec("client", "nft", "list", "tables").stdout
+
+    before = snapshot.take(lab)
+    product.connect(FIRST, "--kill-switch")
+    product.kill()
+    # As nftables.service and firewalld do when they are reloaded: the table has no owner any more.
+    lab.exec("client", "nft", "flush", "ruleset")
+    product.start()
+    product.status()
+    assert is_closed(), "before there is an engine"
+    status = product.wait_for("connected", 15)
+    assert status["killSwitch"] and status["verified"] and status["owner"] == plan.USER
+    assert lab.page(f"https://{plan.WEB4}/ip")["address"] == lines.exit4(FIRST)
+    # One that was asked to end left it closed, too.
+    product.stop()
+    assert is_closed() and lab.page(f"https://{plan.WEB4}/ip", "--max-time", "2", check=False) is None
+    lab.exec("client", "nft", "flush", "ruleset")
+    product.start()
+    product.wait_for("connected", 15)
+    product.controller("disconnect")
+    assert snapshot.differences(before, snapshot.take(lab)) == []
+    # What `disconnect` has opened stays open.
+    product.kill()
+    product.start()
+    assert product.status()["state"] == "disconnected" and not is_closed()
+
+
 def test_without_the_kill_switch_the_next_worker_waits_to_be_asked(product, lab):
     before = snapshot.take(lab)
     product.connect(FIRST, "--no-kill-switch")
