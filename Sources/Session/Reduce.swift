@@ -11,7 +11,7 @@ extension Session {
         case .domestic(let isOn, let soon): return domestic(isOn, soon)
         case .domesticDue: return phase == .connected && intent?.domestic == true ? [.applyDomestic] : []
         case .modeTold(let allows): return modeTold(allows)
-        case .disconnect: return takeDown(nil)
+        case .disconnect: return disconnect()
         case .stop: return stop()
         case .resume(let attempt): return resume(attempt)
         case .engineUnchanged: return engineUnchanged()
@@ -98,6 +98,15 @@ extension Session {
         intent?.domesticAllowed = true
         intent?.wantDomestic(true)
         return [.scheduleDomestic(milliseconds: Self.domesticDelay)]
+    }
+
+    /// Takes the tunnel down. A worker that is ending and was to leave the kill switch closed opens it, too.
+    private mutating func disconnect() -> [SessionEffect] {
+        guard case .disconnecting = phase, policy == .guarded else { return takeDown(nil) }
+        intent = nil
+        policy = .open
+        undoing = true
+        return [.forget, .undo(keepingGuard: false)]
     }
 
     /// Takes the tunnel down, and repairs when there is none.

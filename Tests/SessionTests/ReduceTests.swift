@@ -264,6 +264,19 @@ func connected(_ intent: Intent = intent) -> Session {
         #expect(after(.stop).1 == [.exit])
     }
 
+    @Test func disconnectOpensAKillSwitchThatAWorkerWasToLeaveClosed() {
+        for ended in [[], [.undone], [.engineStopped]] as [[SessionEvent]] {
+            var session = after(.stop, from: connected(guarded)).0
+            for event in ended { _ = session.reduce(event) }
+            #expect(session.reduce(.disconnect) == [.forget, .undo(keepingGuard: false)])
+            #expect(session.policy == .open)
+            #expect(session.reduce(.disconnect) == [], "one after the other gets the same answer")
+            let answers = session.reduce(.undone) + session.reduce(.engineStopped)
+            #expect(answers.filter { $0 == .answerDisconnect }.count == 1)
+            #expect(answers.last == .exit)
+        }
+    }
+
     @Test func disconnectOpensTheKillSwitchThoughTheEngineHostIsGone() {
         let (session, effects) = after(.engineHostGone(cause), .disconnect, from: connected(guarded))
         #expect(effects.contains(.undo(keepingGuard: false)))
