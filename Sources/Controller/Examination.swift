@@ -72,8 +72,7 @@ struct Examination {
     private func tunnel(_ status: StatusReport) {
         report(Check("state", .fact, Messages.tunnelState(status.state.rawValue)))
         if status.state != .disconnected, !status.mine, context.user != 0 { report(Check("owner", Failure.notOwner)) }
-        if let reason = status.reason {
-            let failure = Failure.worker(reason)
+        if let failure = Failure.reason(status) {
             report(Check("reason", .warning, failure.message, remedy: failure.remedy))
         }
         if let failure = Failure.diverted(status) {

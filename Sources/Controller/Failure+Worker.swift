@@ -54,6 +54,21 @@ extension Failure {
             remedy: Text(known?.remedy.chinese ?? remedy, remedy))
     }
 
+    /// Why the tunnel is not up; nil when nothing is wrong.
+    static func reason(_ status: StatusReport) -> Failure? {
+        guard let reason = status.reason.map(Failure.worker) else { return nil }
+        return status.state == .blocked ? reason.whileBlocked : reason
+    }
+
+    /// The same failure of a tunnel that it left blocked: what that means, and the ways out.
+    var whileBlocked: Failure {
+        // Its words say so already.
+        guard code != "worker-died" else { return self }
+        // There is nothing that a `connect` could ask for an engine.
+        let ways = code == "engine-host-gone" ? remedy : Messages.blockedRemedy + Text("", " ") + remedy
+        return Failure(code, exit, message + Text("", " ") + Messages.blocked, remedy: ways, more: more)
+    }
+
     private static func exit(for code: FailureCode) -> ExitCode {
         switch code {
         case .notPermitted, .notOwner: .notPermitted

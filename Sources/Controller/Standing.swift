@@ -134,7 +134,7 @@ package struct Standing {
 
     /// What is wrong: in the worker's words, else a line that does not answer.
     package var reason: Failure? {
-        if let reason = status.reason { return Failure.worker(reason) }
+        if let reason = Failure.reason(status) { return reason }
         if isSilent {
             return Failure(
                 "engine-not-answering", .unavailable, Messages.engineNotAnswering,

@@ -58,6 +58,10 @@ extension Messages {
             "请停掉添加它的程序（查看：\(command)）；若是 VPN，也可以先启动它，再连接。",
             "Stop the program that added it (see: \(command)); a VPN can also be started first and connected beside.")
     }
+    package static let blocked = Text("除本地网络外，现在不放行任何流量。", "Nothing but local traffic leaves this machine now.")
+    package static let blockedRemedy = Text(
+        "恢复网络：trocket-controller disconnect；再试一次：trocket-controller connect。",
+        "trocket-controller disconnect opens the network, trocket-controller connect tries again.")
     package static func connectTimeout(_ seconds: Int) -> Text {
         Text("\(seconds) 秒内没有连上；系统服务还在继续。", "Not connected after \(seconds) s; the service keeps trying.")
     }

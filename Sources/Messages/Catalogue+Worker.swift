@@ -115,7 +115,7 @@ extension Messages {
         ),
         "sandbox-network": (Text("沙箱内的网络没有建好。", "The sandbox's network could not be set up."), workerLogRemedy),
         "host-network": (
-            Text("本机网络没有改好，已还原。", "The host's network could not be set up and was put back."), workerLogRemedy
+            Text("本机网络没有改好。", "The host's network could not be set up."), workerLogRemedy
         ),
         "not-verified": (Text("写入的网络设置与读回的不同。", "What was set up is not what was read back."), workerLogRemedy),
         "not-confirmed": (

@@ -52,6 +52,8 @@ extension Session {
         new.wantDomestic(intent?.domestic == true)
         intent = new
         restoresDomestic = false
+        // While there is no engine to be asked, or the answer is still to come, the host is closed all the same.
+        let closing: [SessionEffect] = new.killSwitch ? [.makeGuard] : []
         switch phase {
         case .disconnected, .blocked:
             failures = 0
@@ -60,13 +62,14 @@ extension Session {
             engineRuns = true
             phase = .connecting(.engine)
             return [.remember(new), .startEngine]
-        case .connecting, .disconnecting: return [.remember(new)]
+        case .connecting: return [.remember(new)] + closing
+        case .disconnecting: return [.remember(new)]
         case .connected:
             engineRuns = true
             // The kill switch may have changed (applyPlan), the profile too (startEngine finds out).
             return [.remember(new), .applyPlan, .startEngine]
-        case .reconnecting(.waiting, _): return [.remember(new), .cancelRestart] + restart()
-        case .reconnecting: return [.remember(new)]
+        case .reconnecting(.waiting, _): return [.remember(new)] + closing + [.cancelRestart] + restart()
+        case .reconnecting: return [.remember(new)] + closing
         }
     }
 
@@ -157,7 +160,7 @@ extension Session {
     }
 
     private mutating func engineStarted() -> [SessionEffect] {
-        progress = []
+        progress = .process
         switch phase {
         case .connecting: phase = .connecting(.engine)
         case .connected: phase = .reconnecting(.engine, Self.profileChanged)
@@ -259,9 +262,9 @@ extension Session {
         case .disconnected, .blocked: return []
         case .disconnecting: return finishTakingDown()
         case .connecting:
-            // Never up, and nothing was blocked before: back to the host as it was.
-            guard wasBlocked else { return takeDown(failure) }
-            return block(failure)
+            guard staysClosed else { return takeDown(failure) }
+            // It may hold up whoever is to confirm it.
+            return block(failure) + (intent.map { startConfirming($0) } ?? [])
         case .connected, .reconnecting:
             failures = upMilliseconds >= Self.healthyAfter ? 1 : failures + 1
             guard failures < Self.failureLimit else { return block(failure) }

@@ -93,6 +93,8 @@ package struct Session: Hashable, Sendable {
         package static let engine = Progress(rawValue: 4)
         /// The inside is set up.
         package static let wiring = Progress(rawValue: 8)
+        /// An engine was started: all that can be known before was in order.
+        package static let process = Progress(rawValue: 16)
     }
 
     /// The state and what belongs to it.
@@ -117,6 +119,11 @@ package struct Session: Hashable, Sendable {
     package internal(set) var wasBlocked = false
     /// Whether domestic traffic went past the engine of the worker that died, and nobody has said since where it is to go.
     package internal(set) var restoresDomestic = false
+    /// Whether a connection on its way up that fails leaves the host closed: with a block before it, and with a kill switch
+    /// in force since. What hinders the very start of an engine leaves the host as it was.
+    var staysClosed: Bool {
+        wasBlocked || (intent?.killSwitch == true && policy != .open && progress.contains(.process))
+    }
     /// Whether the worker ends once the tunnel is down.
     package internal(set) var stopping = false
 

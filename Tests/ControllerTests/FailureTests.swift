@@ -92,6 +92,24 @@ private let workerCodes: [FailureCode: ExitCode] = [
         #expect(Failure.diverted(status)?.message(.english).contains("IPv6 traffic goes around the tunnel") == true)
     }
 
+    @Test func aTunnelThatIsBlockedSaysSoAndHowToOpenIt() throws {
+        var status = StatusReport(state: .blocked)
+        #expect(Failure.reason(status) == nil)
+        for code in [FailureCode.engineExited, .engineHostGone, .hostNetwork, .workerDied] {
+            let cause = Commands.Failure(code, "It failed.", remedy: nil)
+            status.state = .blocked
+            status.reason = cause
+            let blocked = try #require(Failure.reason(status))
+            #expect((blocked.code, blocked.exit) == (code.rawValue, Failure.worker(cause).exit))
+            let says = code == .workerDied ? "It failed." : "It failed. Nothing but local traffic"
+            #expect(blocked.message(.english).hasPrefix(says))
+            #expect(code == .engineHostGone || blocked.remedy(.english).contains("trocket-controller disconnect"))
+            #expect(code == .engineHostGone || blocked.remedy(.chinese).contains("trocket-controller disconnect"))
+            status.state = .disconnected
+            #expect(Failure.reason(status) == Failure.worker(cause))
+        }
+    }
+
     @Test func everyStateStageAndCauseHasWords() {
         for state in TunnelState.allCases { #expect(Messages.states[state.rawValue] != nil, "\(state)") }
         for stage in ConnectStage.allCases { #expect(Messages.stages[stage.rawValue] != nil, "\(stage)") }

@@ -139,7 +139,10 @@ final class FakeWorker {
         let standing = Standing(context, Tunnel(status, context), proving: .never)
         #expect(
             standing.text(.english) == [
-                "State        blocked", "Reason       The engine ended three times.", "             → See the log.",
+                "State        blocked",
+                "Reason       The engine ended three times. Nothing but local traffic leaves this machine now.",
+                "             → trocket-controller disconnect opens the network, trocket-controller connect tries again. "
+                    + "See the log.",
                 "Mode         rule (domestic traffic goes direct)", "Kill switch  on",
             ])
         let json = standing.json(.english)

@@ -4,7 +4,7 @@ import Commands
 @testable import Session
 import Testing
 
-private let intent = Intent(owner: 1000, killSwitch: false)
+let intent = Intent(owner: 1000, killSwitch: false)
 let guarded = Intent(owner: 1000, killSwitch: true)
 let cause = Failure(.engineExited, "The engine ended.")
 
@@ -124,8 +124,19 @@ func connected(_ intent: Intent = intent) -> Session {
         #expect(twice == [])
     }
 
-    @Test func aFailedFirstConnectionLeavesTheHostAsItWas() {
-        let (session, effects) = after(.connect(guarded), .engineFailed(cause, upMilliseconds: 0))
+    @Test(
+        arguments: [
+            [.connect(intent)], [.connect(intent), .engineStarted],
+            [.connect(intent), .engineStarted, .namespaceReady],
+            // What hinders the very start of an engine: no profile, no engine.
+            [.connect(guarded)], [.connect(guarded), .guardReady],
+            // The last word counts.
+            [.connect(guarded), .guardReady, .engineStarted, .connect(intent)],
+        ] as [[SessionEvent]])
+    func aFailedFirstConnectionLeavesTheHostAsItWas(_ events: [SessionEvent]) {
+        var session = Session()
+        for event in events { _ = session.reduce(event) }
+        let effects = session.reduce(.engineFailed(cause, upMilliseconds: 0))
         #expect(effects == [.cancelRestart, .cancelConfirm, .forget, .undo(keepingGuard: false)])
         let (end, answers) = after(.undone, from: session)
         #expect(end.phase == .disconnected(cause))
@@ -264,19 +275,6 @@ func connected(_ intent: Intent = intent) -> Session {
         #expect(after(.stop).1 == [.exit])
     }
 
-    @Test func disconnectOpensAKillSwitchThatAWorkerWasToLeaveClosed() {
-        for ended in [[], [.undone], [.engineStopped]] as [[SessionEvent]] {
-            var session = after(.stop, from: connected(guarded)).0
-            for event in ended { _ = session.reduce(event) }
-            #expect(session.reduce(.disconnect) == [.forget, .undo(keepingGuard: false)])
-            #expect(session.policy == .open)
-            #expect(session.reduce(.disconnect) == [], "one after the other gets the same answer")
-            let answers = session.reduce(.undone) + session.reduce(.engineStopped)
-            #expect(answers.filter { $0 == .answerDisconnect }.count == 1)
-            #expect(answers.last == .exit)
-        }
-    }
-
     @Test func disconnectOpensTheKillSwitchThoughTheEngineHostIsGone() {
         let (session, effects) = after(.engineHostGone(cause), .disconnect, from: connected(guarded))
         #expect(effects.contains(.undo(keepingGuard: false)))
@@ -310,21 +308,22 @@ func connected(_ intent: Intent = intent) -> Session {
         #expect(refused == blocked)
     }
 
-    /// Whatever happens in whatever order, the host is open only when no tunnel is wanted or none ever had a sandbox, and
-    /// the effects that open it are asked for only then.
+    /// Whatever happens in whatever order, the host is open only when no tunnel is wanted or none with the kill switch ever had
+    /// an engine, and the effects that open it are asked for only then.
     @Test func nothingOpensByItself() {
         let events: [SessionEvent] = [
             .connect(guarded), .confirm, .engineUnchanged, .engineStarted, .namespaceReady, .engineReady,
             .sandboxWired, .engineStopped, .engineFailed(cause, upMilliseconds: 0), .linkReady, .planApplied,
-            .stepFailed(cause), .undone, .restartDue, .confirmDue,
+            .stepFailed(cause), .undone, .restartDue, .confirmDue, .guardReady,
         ]
-        var seen: Set<Session> = [connected(guarded)]
+        var seen: Set<Session> = [connected(guarded), after(.connect(guarded), .guardReady, .engineStarted).0]
         var fresh = Array(seen)
         while let session = fresh.popLast() {
             for event in events {
                 var next = session
                 let effects = next.reduce(event)
-                #expect(next.policy == .full, "\(event) opened \(session.phase)")
+                #expect(next.policy != .open, "\(event) opened \(session.phase)")
+                #expect(next.policy == .full || session.policy == .guarded, "\(event) loosened \(session.phase)")
                 #expect(!effects.contains { if case .undo = $0 { true } else { false } })
                 // The one counter that grows for ever.
                 next.restarts = 0

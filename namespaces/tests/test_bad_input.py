@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from lablib import lines, netns, plan, snapshot
-from lablib.lab import REPOSITORY
+from lablib.lab import REPOSITORY, wait_until
 from lablib.product import Product
 
 DENY = ["/usr/bin/python3", "-I", os.path.join(REPOSITORY, "namespaces", "lablib", "deny.py")]
@@ -37,8 +37,25 @@ def refusal(done, status):
     return told
 
 
-def connect(product, *more, **options):
-    return product.controller("connect", FIRST, *more, "--wait", "15", "--json", check=False, **options)
+def connect(product, **options):
+    """Connects as the first who ever does: without the kill switch, which an earlier test may have had remembered."""
+    return product.controller("connect", FIRST, "--no-kill-switch", "--wait", "15", "--json", check=False, **options)
+
+
+RAW = """
+import json, socket, sys
+stream = socket.socket(socket.AF_UNIX)
+stream.connect(sys.argv[1])
+lines = stream.makefile("rwb", buffering=0)
+calls = [{"v": 1, "id": number, **call} for number, call in enumerate(json.loads(sys.argv[2]))]
+lines.write(b"".join(json.dumps(call).encode() + b"\\n" for call in calls))
+print(json.dumps(sorted((json.loads(lines.readline()) for _ in calls), key=lambda told: told["id"])))
+"""
+
+
+def raw(product, lab, *calls):
+    """The worker's answers to calls that come at once, without a controller."""
+    return json.loads(lab.user("/usr/bin/python3", "-I", "-c", RAW, product.socket, json.dumps(calls)).stdout)
 
 
 def old_engine(lab):
@@ -48,6 +65,17 @@ def old_engine(lab):
         file.write("#!/bin/sh\necho 'sing-box version 1.11.4'\necho\necho 'Tags: with_quic,with_clash_api'\n")
     os.chmod(path, 0o755)
     return path
+
+
+@pytest.fixture
+def ending_engine(lab):
+    """An engine that starts and ends at once."""
+    if not shutil.which("cc"):
+        pytest.skip("needs a C compiler")
+    path = lab.path("bin", "ending")
+    netns.run(["cc", "-static", "-x", "c", "-o", path, "-"], input="int main(void) { return 3; }")
+    yield path
+    os.unlink(path)
 
 
 # MARK: the engine
@@ -96,6 +124,57 @@ def test_engine_that_came_later(bare, lab):
         os.unlink(path)
 
 
+def test_first_connection_that_fails_with_the_kill_switch_stays_closed(bare, lab, ending_engine):
+    def page():
+        told = lab.page(f"https://{plan.WEB4}/ip", "--max-time", "2", check=False)
+        return told and told["address"]
+
+    bare.start(engine=ending_engine)
+    # Without the kill switch the host is as before.
+    refusal(connect(bare), 69)
+    assert bare.status()["state"] == "disconnected" and page() == plan.CLIENT4
+
+    told = refusal(bare.controller("connect", FIRST, "--kill-switch", "--json", check=False), 69)
+    assert told["code"] == "engine-exited" and "local traffic" in told["message"] and "disconnect" in told["remedy"]
+    for verb in ([], ["connect", "--json"]):
+        if verb:
+            # The kill switch is remembered, though the last word before was against it.
+            assert refusal(bare.controller(*verb, check=False), 69)["code"] == "engine-exited"
+        status = bare.status()
+        assert (status["state"], status["killSwitch"], status["reason"]["code"]) == ("blocked", True, "engine-exited")
+        assert "disconnect" in status["reason"]["remedy"]
+        assert page() is None
+        assert lab.exec("client", "ping", "-c", "1", "-W", "2", plan.LAN4, check=False).returncode == 0
+    # Nobody else removes it for long, and it follows the machine to another network.
+    lab.exec("client", "nft", "delete", "table", "inet", "trocket_guard", check=False)
+    lab.ip_text("client", "address", "add", "198.51.100.7/24", "dev", "eth1")
+    try:
+        wait_until(lambda: "198.51.100.0/24" in lab.exec(
+            "client", "nft", "list", "table", "inet", "trocket_guard", check=False).stdout, 5, "the guard lets the new network")
+    finally:
+        lab.ip_text("client", "address", "delete", "198.51.100.7/24", "dev", "eth1")
+    assert page() is None
+    bare.controller("disconnect")
+    assert bare.status()["state"] == "disconnected" and page() == plan.CLIENT4
+
+    # What hinders the very start of an engine leaves the host as it was.
+    profile = os.path.join(bare.state_directory, "profile.json")
+    os.rename(profile, profile + ".away")
+    try:
+        assert raw(bare, lab, {"call": "connect", "killSwitch": True})[0]["error"]["code"] == "no-profile"
+        assert bare.status()["state"] == "disconnected" and page() == plan.CLIENT4
+    finally:
+        os.rename(profile + ".away", profile)
+
+
+def test_first_connection_that_fails_unconfirmed_is_undone_in_time(bare, lab, ending_engine):
+    bare.start(engine=ending_engine)
+    done = bare.controller("connect", FIRST, "--kill-switch", "--confirm", "5", "--json", check=False)
+    assert refusal(done, 69)["code"] == "engine-exited" and bare.status()["state"] == "blocked"
+    assert bare.wait_for("disconnected", 15)["reason"]["code"] == "not-confirmed"
+    assert lab.page(f"https://{plan.WEB4}/ip")["address"] == plan.CLIENT4
+
+
 # MARK: the machine
 
 def start_denied(product, what):
@@ -127,7 +206,7 @@ def test_user_namespaces_forbidden(bare):
 
 def test_no_nftables_falls_back_to_tun_and_says_so(bare, lab):
     start_denied(bare, "nftables")
-    done = connect(bare, "--no-kill-switch")
+    done = connect(bare)
     assert done.returncode == 0, done.stdout + done.stderr
     assert lab.page("https://ip.example.com/ip", "-4")["address"] == lines.exit4(FIRST)
     assert bare.status()["dataPath"] == "tun" and "bound-sockets" in bare.status()["notCovered"]
@@ -139,25 +218,13 @@ def test_no_nftables_refuses_the_kill_switch(bare):
     start_denied(bare, "nftables")
     done = bare.controller("connect", FIRST, "--kill-switch", "--json", check=False)
     assert "nft" in refusal(done, 69)["message"].lower()
-    assert bare.status()["killSwitch"] is False, "nothing of it is remembered"
-
-
-PAIR = """
-import json, socket, sys
-stream = socket.socket(socket.AF_UNIX)
-stream.connect(sys.argv[1])
-lines = stream.makefile("rwb", buffering=0)
-calls = [{"v": 1, "id": number, "call": "connect", "killSwitch": switch} for number, switch in ((1, False), (2, True))]
-lines.write(b"".join(json.dumps(call).encode() + b"\\n" for call in calls))
-print(json.dumps({told["id"]: told for told in (json.loads(lines.readline()) for _ in calls)}))
-"""
 
 
 def test_no_nftables_refuses_the_kill_switch_of_a_tunnel_that_is_there(bare, lab):
     start_denied(bare, "nftables")
-    told = json.loads(lab.user("/usr/bin/python3", "-I", "-c", PAIR, bare.socket).stdout)
-    assert told["2"]["error"]["code"] == "nft-missing", "while it connects"
-    assert told["1"]["ok"]["state"] == "connected"
+    without, withit = raw(bare, lab, {"call": "connect", "killSwitch": False}, {"call": "connect", "killSwitch": True})
+    assert withit["error"]["code"] == "nft-missing", "while it connects"
+    assert without["ok"]["state"] == "connected"
     engine = bare.status()["engine"]["pid"]
     done = bare.controller("connect", "--kill-switch", "--json", check=False)
     assert refusal(done, 69)["code"] == "nft-missing"

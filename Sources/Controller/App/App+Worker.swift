@@ -59,7 +59,7 @@ extension App {
         connection.confirmBy = status.confirmBy.map(Double.init)
         connection.isMine = status.mine || status.owner == nil
         connection.proof = status.state == .connected ? before.proof : .none
-        if let failure = status.reason.map(Failure.worker) ?? Failure.diverted(status) {
+        if let failure = Failure.reason(status) ?? Failure.diverted(status) {
             connection.problem = Problem(code: failure.code, message: failure.message, remedy: failure.remedy)
         }
         tell {

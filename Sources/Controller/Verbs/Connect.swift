@@ -131,7 +131,9 @@ package enum Connecting {
                 // The worker's own memory ends with the boot, and knows nothing of a switch turned while there was no tunnel.
                 killSwitch: killSwitch ?? state.preferences.killSwitch, confirmSeconds: confirm,
                 domesticAllowed: state.subscription?.domesticAddressesAreDirect ?? false)
-            status = try up(context, worker, starting, options, seconds)
+            do { status = try up(context, worker, starting, options, seconds) } catch let failure as Failure {
+                throw left(by: failure, worker, directory, killSwitch)
+            }
         }
         state = try directory.update { state in
             if let mode { state.preferences.mode = mode.lowercase }
@@ -162,6 +164,18 @@ package enum Connecting {
         let (choice, gone) = state.chosen()
         guard let gone else { return choice }
         throw Failure("line-gone", .badInput, Messages.lineGone(gone), remedy: Messages.lineGoneRemedy)
+    }
+
+    /// The failure of a `connect`, with what it left: the next one must not open a kill switch that this one has closed, and a
+    /// host that is closed is said to be.
+    private static func left(
+        by failure: Failure, _ worker: WorkerClient, _ directory: StateDirectory, _ killSwitch: Bool?
+    ) -> Failure {
+        guard let status = try? worker.status(), status.mine else { return failure }
+        if let killSwitch, status.killSwitch == killSwitch {
+            try? directory.update { $0.preferences.killSwitch = killSwitch }
+        }
+        return status.state == .blocked ? failure.whileBlocked : failure
     }
 
     /// Asks the worker to connect and shows its stages.
