@@ -127,6 +127,9 @@ package struct StatusReport: Hashable, Sendable {
     package var verified = false
     /// What it sends elsewhere, which the guard stops.
     package var diversions: [DiversionReport] = []
+    /// Rises whenever the network under the tunnel changed, or something of the tunnel's was put right: what was proven before
+    /// is not proven any longer.
+    package var networkChanges = 0
     /// Which way traffic takes.
     package var dataPath: DataPath = .redirect
     /// Whether domestic destinations go past the engine now.
@@ -156,7 +159,7 @@ extension StatusReport {
             "engine": engine.map { ["pid": .int($0.pid), "restarts": .int($0.restarts)] } ?? .null,
             "api": api.map { ["address": .string($0.address), "secret": .string($0.secret)] } ?? .null,
             "verified": .bool(verified), "diversions": .array(diversions.map(\.json)),
-            "dataPath": .string(dataPath.rawValue),
+            "networkChanges": .int(networkChanges), "dataPath": .string(dataPath.rawValue),
             "domesticFastPath": .bool(domesticFastPath), "dns": dns,
             "notCovered": .strings(notCovered), "otherClients": .strings(otherClients),
         ]
@@ -185,6 +188,7 @@ extension StatusReport {
         }
         verified = json["verified"].bool ?? false
         diversions = json["diversions"].listed.compactMap(DiversionReport.init(json:))
+        networkChanges = json["networkChanges"].int ?? 0
         dataPath = json["dataPath"].string.flatMap(DataPath.init(rawValue:)) ?? .redirect
         domesticFastPath = json["domesticFastPath"].bool ?? false
         dns = json["dns"]

@@ -16,8 +16,8 @@ package struct Proof: Hashable, Sendable {
     package var milliseconds: Int?
     /// `timeout`, `tls`, `dns`, `refused`, `closed`, `http`, …; nil when it was answered.
     package var error: String?
-    /// What the proof stands for: this connection, this engine, this line, this mode. Another one needs a new proof. Empty
-    /// until it is known through which line the request went.
+    /// What the proof stands for: this connection, this engine, this network, this line, this mode. Another one needs a new
+    /// proof. Empty until it is known through which line the request went.
     package var subject: String
 
     /// Whether the request was answered.
@@ -52,7 +52,12 @@ package struct Proof: Hashable, Sendable {
     package static func subject(_ status: StatusReport, line: String?, automatic: String?, mode: String?) -> String {
         // The automatic choice is as good as the line it uses.
         let line = line == ProfileTag.auto ? automatic ?? ProfileTag.auto : line
-        return "\(status.since ?? 0)/\(status.engine?.pid ?? 0)/\(mode ?? "")/\(line ?? "")"
+        return "\(connection(status))/\(mode ?? "")/\(line ?? "")"
+    }
+
+    /// The part of it that the worker knows: its events tell whoever watches when there is something new to be proven.
+    package static func connection(_ status: StatusReport) -> String {
+        "\(status.since ?? 0)/\(status.engine?.pid ?? 0)/\(status.networkChanges)"
     }
 
     /// Asks once. Any answer below 400 is a proof: it came over TLS from the server asked.

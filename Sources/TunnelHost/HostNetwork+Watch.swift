@@ -29,8 +29,16 @@ package struct NetworkReport {
     package var dnsChanged = false
     /// True when traffic is diverted, or no longer, otherwise than before.
     package var diversionsChanged = false
+    /// True when an address of the host is gone.
+    package var addressGone = false
     /// Why it could not be put right.
     package var failure: (any Error)?
+
+    /// Whether what a request proved before says nothing of the next one.
+    package var outdatesProofs: Bool {
+        !repair.drifts.isEmpty || repair.needsWiring || onLinkChanged || uplinkChanged || dnsChanged
+            || diversionsChanged || addressGone
+    }
 }
 
 extension HostNetwork {
@@ -121,6 +129,16 @@ extension HostNetwork {
         if !changes.subtracting([.deadEnd]).isEmpty { answerSoon() }
     }
 
+    /// Answers at once what has happened: somebody asks how things are.
+    package func catchUp() {
+        guard watch != nil else { return }
+        noticed()
+        guard let watch, let pending = watch.pending else { return }
+        watch.loop.cancel(pending)
+        self.watch?.pending = nil
+        answer(withDomestic: false)
+    }
+
     /// Takes the news of what this process has just changed. What others changed meanwhile is among it, so if there may be
     /// any of that kind, one more look follows; later, as this may be part of one.
     func takeNewsOfOwnChanges() {
@@ -162,14 +180,11 @@ extension HostNetwork {
         watch?.resolverChanged = false
         watch?.answered = Moment.now
         watch?.uplinks = report.uplinks
-        resetDeadConnections()
+        report.addressGone = resetDeadConnections()
         tryAgain(after: report, whole: withDomestic)
         // A repair has taken the news of other changes with it.
         if !report.repair.drifts.isEmpty, !withDomestic { answerWholeSoon() }
-        let isNews =
-            !report.repair.drifts.isEmpty || report.repair.needsWiring || report.onLinkChanged || report.uplinkChanged
-            || report.dnsChanged || report.diversionsChanged || report.failure != nil
-        if isNews { before.handler(report) }
+        if report.outdatesProofs || report.failure != nil { before.handler(report) }
     }
 
     /// A repair that lost against somebody who removed things at the same time has taken the news of it with it, so nothing
@@ -227,8 +242,10 @@ extension HostNetwork {
 
     /// Resets what can only time out, so that it is made anew at once: connections of the engine whose address has gone, and
     /// all of them after a long time without a way out, such as a suspend.
-    private func resetDeadConnections() {
-        guard let before = watch else { return }
+    /// - Returns: whether an address has gone.
+    @discardableResult
+    private func resetDeadConnections() -> Bool {
+        guard let before = watch else { return false }
         if before.uplinks.isEmpty {
             watch?.cutOff = before.cutOff ?? clock()
         } else if let since = before.cutOff {
@@ -237,11 +254,11 @@ extension HostNetwork {
                 reset("of the engine from before the network was gone", engineConnections)
             }
         }
-        guard let present = try? currentAddresses() else { return }
+        guard let present = try? currentAddresses() else { return false }
         watch?.addresses = present
-        if !before.addresses.isSubset(of: present) {
-            reset("of the engine whose address is gone", deadEngineConnections)
-        }
+        guard !before.addresses.isSubset(of: present) else { return false }
+        reset("of the engine whose address is gone", deadEngineConnections)
+        return true
     }
 
     /// Brings the plan in line with the networks the host is on now.

@@ -155,6 +155,7 @@ final class Desk {
                     family: $0.family == .ipv4 ? 4 : 6, onlyNames: $0.onlyNames, link: $0.link, rule: $0.rule)
             }
         }
+        report.networkChanges = tunnel.networkChanges
         report.domesticFastPath = tunnel.network.throwsDomestic
         guard let survey = tunnel.survey else { return report }
         let hasGuard = survey.firewall.isAvailable

@@ -40,7 +40,13 @@ extension Tunnel {
         case .ready(generation): handle(.engineReady)
         case .mode(generation, let isRule):
             handle(.modeTold(allows: isRule && engine?.profile == memory.domesticProfile))
-        case .wired(generation): handle(.sandboxWired)
+        case .wired(generation):
+            // The link was made anew under a tunnel that is up: only now can anything be proven.
+            if session.phase == .connected {
+                networkChanges += 1
+                onChange()
+            }
+            handle(.sandboxWired)
         case .wireFailed(generation, let failure): handle(.stepFailed(failure))
         case .failed(generation, let failure):
             engineStopAnswered()

@@ -146,6 +146,7 @@ extension Tunnel {
     }
 
     private func networkChanged(_ report: NetworkReport) {
+        if report.outdatesProofs { networkChanges += 1 }
         if let failure = report.failure {
             isReadBack = false
             log(.error, "the network could not be put right", ["error": "\(failure)"])
@@ -161,6 +162,7 @@ extension Tunnel {
     /// Reads the plan back, for `status`.
     func verifyNow() {
         guard session.phase == .connected else { return }
+        network.catchUp()
         otherClients = (try? network.otherClients()) ?? otherClients
         // What cannot be read is not verified.
         let drifts = try? network.verify(withDomestic: false)

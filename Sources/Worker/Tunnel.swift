@@ -45,6 +45,8 @@ final class Tunnel {
     var confirmBy: Int?
     /// Whether everything of ours was there at the last look.
     var isReadBack = false
+    /// How often the network under the tunnel changed or was put right: what was proven before is not proven any longer.
+    var networkChanges = 0
     /// Other clients on the host, as seen the last time somebody asked.
     var otherClients: [OtherClient] = []
     /// Why domestic traffic does not take the way that was asked for last.

@@ -63,6 +63,7 @@ import Testing
             DiversionReport(family: 6, onlyNames: true, link: "wg0", rule: "50: from all lookup main"),
             DiversionReport(family: 4, onlyNames: false, link: nil, rule: nil),
         ]
+        status.networkChanges = 3
         status.dataPath = .tun
         status.domesticFastPath = true
         status.dns = ["method": "capture"]

@@ -166,6 +166,10 @@ final class FakeWorker {
         // What was proven through the automatic choice was proven of the line it used.
         #expect(subject("auto", "a") != subject("auto", "b"))
         #expect(subject("auto", "a") != subject("auto"))
+        // The network changed, or something of ours had to be put right.
+        status.networkChanges += 1
+        #expect(proof != subject("a"))
+        status.networkChanges -= 1
         status.engine?.pid = 8
         #expect(proof != subject("a"))
     }

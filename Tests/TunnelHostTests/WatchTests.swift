@@ -39,13 +39,18 @@ struct WatchTests {
             // The short look is shown ways out only.
             let dead = try #require(try answer("ip route add blackhole 9.9.9.0/24 table 7100"))
             #expect(dead.repair.drifts == [.routeForeign(Reserved.tunnelTable, "9.9.9.0/24")])
-            let moved = try #require(try answer("ip addr add 198.51.100.2/24 dev eth0"))
+            let moved = try #require(
+                try answer("ip addr add 198.51.100.2/24 dev eth0; ip addr add 198.51.100.4/24 dev eth0"))
             #expect(moved.onLinkChanged && !moved.uplinkChanged)
             #expect(shell("ip rule").contains("7120:\tfrom all to 198.51.100.0/24 lookup main suppress_prefixlength 0"))
             #expect(shell("nft list ruleset").contains("198.51.100.0/24"))
 
             let rerouted = try #require(try answer("ip route replace default via 198.51.100.1"))
             #expect(rerouted.uplinkChanged && rerouted.repair.drifts.isEmpty)
+
+            // The network is the same, and the way out.
+            let gone = try #require(try answer("ip addr del 198.51.100.4/24 dev eth0"))
+            #expect(gone.addressGone && gone.outdatesProofs && !gone.onLinkChanged && !gone.uplinkChanged)
 
             // Removals in a row are answered after 50 and 100 ms, then at most every 250 ms.
             let first = Moment.now
@@ -64,6 +69,12 @@ struct WatchTests {
             let told = reports.count
             host.takeNewsOfOwnChanges()
             #expect(host.watch?.pending != nil && reports.count == told)
+            // Who asks how things are is told of everything that has happened.
+            shell("ip rule del prio 7105")
+            host.catchUp()
+            #expect(reports.count == told + 1 && reports.last?.outdatesProofs == true && host.watch?.pending == nil)
+            host.catchUp()
+            #expect(reports.count == told + 1)
             host.stopWatching()
             try host.lower()
             fixture.remove()

@@ -1,6 +1,7 @@
 """The way out goes, comes back, moves, or changes its address, and the machine sleeps: pages load again within two seconds."""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -225,6 +226,35 @@ def test_another_prefix_and_another_subnet(moving, steady, lab):
         wait_until(lambda: reached(lab, address) == (True, True), SOON, f"{address} directly")
     for address in old:
         wait_until(lambda: reached(lab, address) == (False, False), SOON, f"{address} no more")
+
+
+# MARK: without a network
+
+def test_a_proof_from_before_the_way_out_went_is_taken_anew(steady, lab):
+    assert steady.status()["proof"]["ok"]
+    watching = lab.user_popen(*steady.controller_command("status", "--watch", "--json"), stdout=subprocess.PIPE)
+
+    def is_shown(answers):
+        # A line a second at least: the rates.
+        for line, _ in zip(watching.stdout, range(15)):
+            if (json.loads(line).get("proof") or {}).get("ok") is answers:
+                return True
+        return False
+
+    try:
+        assert is_shown(True)
+        change(lab, f"route delete default via {plan.ROUTER4}", f"route delete default via {plan.ROUTER6}")
+        assert steady.status()["proof"]["ok"] is False, "asked at once"
+        assert is_shown(False)
+        link_up(lab)
+        assert is_shown(True), "nobody has asked"
+        assert steady.status()["proof"]["ok"]
+        # The link is made anew, and the inside of the sandbox wired again.
+        lab.ip_text("client", "link", "delete", "trocket0")
+        assert steady.status()["verified"] and is_shown(True)
+    finally:
+        watching.kill()
+        watching.wait()
 
 
 def test_connected_without_a_network_and_then_there_is_one(uplink, product):

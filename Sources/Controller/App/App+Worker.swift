@@ -67,7 +67,7 @@ extension App {
             if status.state != .disconnected { $0.killSwitch = status.killSwitch }
         }
         if status.state == .connected, let report = status.api {
-            prove("\(status.since ?? 0)/\(status.engine?.pid ?? 0)")
+            prove(Proof.connection(status))
             startEngine(report)
         } else {
             stopEngine()
@@ -75,7 +75,7 @@ extension App {
         }
     }
 
-    /// Has the line proven, once for each connection.
+    /// Has the line proven, once for each connection and again when the network under it has changed.
     func prove(_ connection: String) {
         guard connection != provenConnection else { return }
         provenConnection = connection
