@@ -84,9 +84,7 @@ struct Examination {
             let text = Messages.resolverRefuses(isStopped: status.dataPath == .redirect)
             report(Check("dns-not-secured", .warning, text, remedy: Messages.resolverRefusesRemedy))
         }
-        for code in status.notCovered {
-            report(Check("not-covered", .fact, Messages.notCovered[code] ?? Text(verbatim: code)))
-        }
+        for exception in status.exceptions { report(Check("not-covered", .fact, exception.text)) }
         for client in status.otherClients {
             report(Check("other-client", .warning, Messages.otherClient(client), remedy: Messages.otherClientRemedy))
         }

@@ -22,6 +22,8 @@ package struct Standing {
 
     /// The worker's word.
     package var status: StatusReport
+    /// What the tunnel does not cover, by code and sentence.
+    private let exceptions: [(code: String, text: Text)]
     /// nil when the engine does not run or is not ours.
     package var engine: EngineSnapshot?
     /// The tunnel is ours and its engine does not answer.
@@ -49,6 +51,7 @@ package struct Standing {
     /// Looks at everything. Without a proof this takes a few milliseconds.
     package init(_ context: Context, _ tunnel: Tunnel, proving: Proving) {
         status = tunnel.status
+        exceptions = status.exceptions
         // A damaged state is the business of the verbs that need it; the connection can be looked at without.
         state = (try? context.state().load()) ?? State()
         do throws(EngineFailure) {
@@ -177,7 +180,7 @@ extension Standing {
             "proof": proof?.json ?? .null, "traffic": traffic,
             "memory": .optional(engine?.traffic.memory), "engine": engineObject,
             "quota": state.subscription?.quota.map(Self.quota) ?? .null, "dns": status.dns,
-            "notCovered": .strings(status.notCovered), "otherClients": .strings(status.otherClients),
+            "notCovered": .strings(exceptions.map(\.code)), "otherClients": .strings(status.otherClients),
             "notices": .array(
                 notices.map { ["code": .string($0.code), "message": .string($0.text(language))] }),
         ]
@@ -194,7 +197,7 @@ extension Standing {
         let resolver =
             status.isResolverRefusing
             ? [("dns-not-secured", Messages.resolverRefuses(isStopped: status.dataPath == .redirect))] : []
-        return path + resolver + status.notCovered.map { ($0, Messages.notCovered[$0] ?? Text(verbatim: $0)) }
+        return path + resolver + exceptions
     }
 
     /// Rates are null unless watched: the engine counts them a second at a time.

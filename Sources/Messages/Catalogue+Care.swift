@@ -12,6 +12,17 @@ extension Messages {
             "不经隧道：绑定到网卡的程序（内核没有 nftables）", "not covered: sockets bound to the uplink (no nftables in this kernel)"),
     ]
 
+    /// UDP servers that listen on every address, by their ports.
+    package static func udpServers(_ ports: [Int]) -> Text {
+        let most = 8
+        let more = ports.count > most
+        let list = ports.prefix(most).map(String.init)
+        return Text(
+            "监听所有地址的 UDP 服务（端口 \(list.joined(separator: "、"))\(more ? " 等" : "")）可能经线路应答外来的请求",
+            "UDP servers on every address (port \(list.joined(separator: ", "))\(more ? ", …" : "")) may answer the outside "
+                + "through the line")
+    }
+
     // MARK: Logs
 
     package static let cleared = Text("本程序的日志已清空。", "The controller's log is empty now.")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import time
 
 import pytest
@@ -303,3 +304,27 @@ def test_a_fight_over_our_rules_is_slow_and_seen(product, lab):
     assert (ticks() - before) / os.sysconf("SC_CLK_TCK") < max(0.5, took / 2)
     wait_until(lambda: 7130 in own_rules(lab), SOON, "the rule is back")
     product.controller("disconnect")
+
+
+# MARK: servers of this machine
+
+def test_udp_servers_on_every_address_are_named_and_no_others(connected, lab):
+    """They answer the outside through the line; mDNS is asked and answered on the spot."""
+    server = lab.popen("client", "/usr/bin/python3", "-I", "-c", (
+        "import socket, time\n"
+        "bound = [(socket.AF_INET, '0.0.0.0', 514), (socket.AF_INET, '0.0.0.0', 5353), (socket.AF_INET6, '::1', 515)]\n"
+        "held = [socket.socket(family, socket.SOCK_DGRAM) for family, _, _ in bound]\n"
+        "for one, (_, address, port) in zip(held, bound): one.bind((address, port))\n"
+        "print('bound', flush=True)\n"
+        "time.sleep(60)\n"), stdout=subprocess.PIPE)
+    try:
+        assert server.stdout.readline().strip() == "bound"
+        told = connected.status()
+        assert "udp-servers" in told["notCovered"]
+        said = next(notice["message"] for notice in told["notices"] if notice["code"] == "udp-servers")
+        assert "514" in said and "515" not in said and "5353" not in said
+        assert said in connected.controller("doctor", check=False).stdout
+    finally:
+        server.kill()
+        server.wait()
+    assert "udp-servers" not in connected.status()["notCovered"]
