@@ -2,16 +2,15 @@
 
 import json
 import os
-import shutil
-import signal
+import pwd
 import subprocess
-import sys
+import threading
 import time
 from dataclasses import dataclass, field
 
 from lablib import lines, netns, plan
 from lablib.capture import Capture
-from lablib.lab import REPOSITORY, Lab, wait_until
+from lablib.lab import Lab, wait_until
 from lablib.product import Product, children
 
 from . import judge, kinds
@@ -19,10 +18,38 @@ from . import judge, kinds
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIRST, SECOND = lines.LINES[0][1], lines.LINES[1][1]
 CONTAINER4, CONTAINER6 = "172.17.0.2", "fd17::2"
-# What the engine itself may ask directly: the domestic resolvers.
-RESOLVERS = plan.HOME4 + plan.HOME6
+# From a change of the guard to the news of it, on a busy machine. So long before the news packets are not judged.
+NEWS = 0.01
 
-SILENT, DIRECT, BRIEF, VISIBLE = "silent", "direct", "brief", "visible"
+# What is wanted of a cell. VISIBLE: all its probes are seen. SEEN: those are that nothing but the guard would hold back.
+# OTHERS: domestic traffic of nobody but the engine.
+SILENT, DIRECT, BRIEF, VISIBLE, SEEN, OTHERS = "silent", "direct", "brief", "visible", "seen", "others"
+
+
+def on(kill_switch):
+    """The kill switch as the table writes it."""
+    return "on" if kill_switch else "off"
+
+
+@dataclass
+class Part:
+    """What is wanted between two moments. `expected` goes for every origin but the container (which is always direct) and those
+    in `exceptions`; "before" stands for connections opened before, "domestic" for what is sent to Chinese addresses."""
+
+    name: str
+    expected: str = SILENT
+    exceptions: dict = field(default_factory=dict)
+    note: str = ""
+    brief_ms: int = 0
+
+    def wanted(self):
+        """{origin: what is expected}."""
+        made = {origin: self.expected for origin in (*kinds.ORIGINS, "before", "domestic")}
+        made["container"] = VISIBLE if self.expected == VISIBLE else DIRECT
+        # In Rule mode domestic traffic goes directly while there is an engine that would do nothing else with it.
+        if self.expected == SILENT:
+            made["domestic"] = DIRECT
+        return {**made, **self.exceptions}
 
 
 @dataclass
@@ -30,15 +57,20 @@ class Window:
     """One row of the table: what went on between two moments, and what may have been seen of whom."""
 
     kill_switch: str
-    name: str
-    expected: dict
+    tracked: bool
+    part: Part
     since: float = 0.0
     until: float = 0.0
-    event: float = 0.0
-    note: str = ""
-    brief_ms: int = 0
-    senders: dict = field(default_factory=dict)
+    sent: dict = field(default_factory=dict)
     sight: judge.Sight = None
+
+    @property
+    def name(self):
+        return self.part.name
+
+    @property
+    def expected(self):
+        return self.part.wanted()
 
 
 class Bench:
@@ -46,16 +78,23 @@ class Bench:
 
     def __init__(self, name, rp_filter=2, interval_ms=20, progress=None):
         self.lab = Lab.up(name, owner=os.getpid(), rp_filter=rp_filter)
-        self.interval_ms, self.windows, self.progress = interval_ms, [], progress
-        self.started, self.broken = [], []
+        self.rp_filter, self.interval_ms, self.windows, self.progress = rp_filter, interval_ms, [], progress
+        self.started, self.broken, self.guards = [], [], []
+        # {origin: when each of its rounds ended}, and how many rounds it takes until every probe was sent.
+        self.times, self.turns = {}, {}
         try:
             self.product = Product(self.lab)
             self.container()
-            self.captures = [Capture(self.lab), Capture(self.lab, host="lan", link="eth1")]
-            sink = self.popen("world", "earlier.py", "serve", plan.WEB4, plan.WEB6)
-            assert sink.stdout.readline() == "ready\n"
+            self.mark()
+            self.tracked = False
+            self.far_ends()
+            # Each wire by the hardware address the machine has on it.
+            self.captures = [(Capture(self.lab), plan.CLIENT_MAC),
+                             (Capture(self.lab, host="lan", link="eth1"), self.lab.ip("client", "link", "show", "eth1")[0]["address"])]
+            threading.Thread(target=self.hear, args=(self.ready("client", "guard.py"),), daemon=True).start()
+            self.ready("world", "kept.py", "serve", plan.WEB4, plan.WEB6)
             self.senders = [self.sender("client", kinds.ORIGINS[:-1]), self.sender("container", kinds.ORIGINS[-1:])]
-            self.earlier = None
+            self.kept = self.ready("client", "kept.py", "hold", f"4={plan.WEB4}", f"6={plan.WEB6}")
             self.product.start()
             self.product.controller("import", self.lab.subscription)
         except BaseException:
@@ -81,8 +120,14 @@ class Bench:
         self.started.append(process)
         return process
 
+    def ready(self, host, script, *arguments):
+        """Starts one of them and returns when it says that it is ready."""
+        process = self.popen(host, script, *arguments)
+        assert process.stdout.readline() == "ready\n"
+        return process
+
     def container(self):
-        """A container as Docker makes one: a bridge, a veth, masquerading, forwarding."""
+        """A container as Docker makes one: a bridge, a veth, forwarding."""
         lab = self.lab
         self.box = lab.popen("client", "unshare", "--net", "sh", "-c", "echo ready; exec sleep infinity",
                              stdout=subprocess.PIPE)
@@ -99,80 +144,121 @@ class Bench:
             "route add default via fd17::1"]) + "\n")
         netns.run([*inside, "sysctl", "-q", "-w", "net.ipv4.ping_group_range=0 2147483647"])
         lab.exec("client", "sysctl", "-q", "-w", "net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1")
-        netns.nft(lab.name, "client", 'table inet docker { chain out { type nat hook postrouting priority srcnat; '
-                  'iifname "docker0" oifname != "docker0" masquerade; }; }')
+
+    def far_ends(self):
+        """The router knows another network on the user's wire, and the probes' destinations answer that nobody listens there:
+        what stays without an answer is tried again and again by whoever passes it on."""
+        name = self.lab.name
+        domestic4, domestic6 = kinds.NETWORKS[True]
+        netns.ip_batch(name, "isp", [
+            f"address add {kinds.OTHER_ROUTER4}/24 dev br0", f"address add {kinds.OTHER_ROUTER6}/64 dev br0 nodad",
+            f"route add {domestic4} via 100.100.0.2 dev home", f"route add {domestic6} via 2001:db8:4::2 dev home"])
+        for host, networks in (("home", kinds.NETWORKS[True]), ("world", kinds.NETWORKS[False])):
+            netns.ip_batch(name, host, [f"route add local {network} dev lo" for network in networks])
+
+    def track(self, is_on):
+        """Masquerades the container's packets, as Docker does, or not. With it the kernel tracks connections before there is a
+        guard; without, nothing has it do so."""
+        self.tracked = is_on
+        rules = "table inet docker; delete table inet docker;"
+        if is_on:
+            rules += ('table inet docker { chain out { type nat hook postrouting priority srcnat; '
+                      'iifname "docker0" oifname != "docker0" masquerade; }; }')
+        netns.nft(self.lab.name, "client", rules)
+
+    def mark(self):
+        """Has the machine mark what programs other than the engine send: on the wire nothing else tells them apart."""
+        others = f"meta skuid != {pwd.getpwnam('trocket-engine').pw_uid}"
+        netns.nft(self.lab.name, "client", "table inet leakmark { chain out { type filter hook output priority 300; "
+                  f"{others} ip dscp set {judge.MARK}; {others} ip6 dscp set {judge.MARK}; }}; }}")
 
     def sender(self, host, origins):
         """Starts the senders of some origins."""
-        spec = {"device": "eth0", "address4": plan.CLIENT4, "address6": plan.CLIENT6, "interval_ms": self.interval_ms,
+        spec = {"device": "eth0", "addresses4": [plan.CLIENT4, kinds.OTHER4], "addresses6": [plan.CLIENT6, kinds.OTHER6],
+                "interval_ms": self.interval_ms,
                 "origins": {o: {"uid": kinds.UIDS[o], "probes": kinds.probes(o)} for o in origins}}
-        process = self.popen(host, "sender.py", json.dumps(spec))
-        assert process.stdout.readline() == "ready\n"
-        return process
+        return self.ready(host, "sender.py", json.dumps(spec))
 
-    def open_earlier(self):
-        """Opens connections which the next connect finds open."""
-        if self.earlier:
-            self.earlier.kill()
-            self.earlier.wait()
-        self.earlier = self.popen("client", "earlier.py", "hold", f"4={plan.WEB4}", f"6={plan.WEB6}")
-        assert self.earlier.stdout.readline() == "ready\n"
+    def fresh(self):
+        """Opens anew all connections that are kept open: what comes next finds them opened before."""
+        self.kept.stdin.write("fresh\n")
+        self.kept.stdin.flush()
+        assert self.kept.stdout.readline() == "ready\n"
 
-    def rates(self):
-        """What every origin has done since the last time: {origin: {"rounds", "gap_ms"}}."""
-        told = {}
-        for process in self.senders:
-            process.stdin.write("\n")
+    def hear(self, process):
+        """Takes down when the guard came and went."""
+        for line in process.stdout:
+            when, what = line.split()
+            self.guards.append((float(when), what))
+
+    def guard(self, what, since, seconds=20):
+        """The first moment after another at which the guard came ("up") or went ("down"); waits for it."""
+        return wait_until(lambda: next((when for when, change in self.guards if change == what and when >= since), None),
+                          seconds, f"the guard goes {what}", interval=0.002)
+
+    def collect(self):
+        """Asks all senders what they have done."""
+        def told(process, question):
+            process.stdin.write(question + "\n")
             process.stdin.flush()
-            told.update(json.loads(process.stdout.readline()))
-        return told
+            return json.loads(process.stdout.readline())
+        for process in self.senders:
+            for origin, did in told(process, "").items():
+                self.times.setdefault(origin, []).extend(did["times"])
+                self.turns[origin] = did["turns"]
+        self.times.setdefault("before", []).extend(told(self.kept, "told"))
+        self.turns["before"] = 1
 
     # MARK: windows
 
-    def window(self, kill_switch, name, action, expected=SILENT, exceptions=None, note="", brief_ms=0, least=0.3):
-        """Does something and records the time it took (`least` seconds at least) as one row.
+    def window(self, kill_switch, name, action=None, expected=SILENT, exceptions=None, note="", brief_ms=0, least=0.3):
+        """Does something and records the time it took (`least` seconds at least) as one row."""
+        return self.phases(kill_switch, action, [Part(name, expected, exceptions or {}, note, brief_ms)], least=least)[0]
 
-        `expected` goes for every origin but the container (always direct) and those in `exceptions`. The action may return a
-        moment from which on silence is wanted.
-        """
-        wanted = {origin: expected for origin in kinds.ORIGINS}
-        wanted["container"] = VISIBLE if expected == VISIBLE else DIRECT
-        wanted.update(exceptions or {})
-        row = Window(kill_switch, name, wanted, note=note, brief_ms=brief_ms)
-        self.rates()
-        row.since = row.event = time.time()
+    def phases(self, kill_switch, action, parts, lead=0.0, least=0.3):
+        """Does something and records the time as several rows: the action returns the moments that part them. The first begins
+        `lead` seconds before the action, the last one lasts for `least` seconds."""
+        began = time.time()
+        time.sleep(lead)
+        cuts = []
         try:
-            returned = action()
-            if isinstance(returned, float):
-                row.since = row.event = returned
-            time.sleep(max(0.0, least - (time.time() - row.since)))
+            cuts = action() if action else []
+            cuts = list(cuts or [])
+            time.sleep(max(0.0, least - (time.time() - max(cuts, default=began))))
         finally:
-            row.until = time.time()
-            row.senders = self.rates()
-            self.windows.append(row)
-        if self.progress:
+            ends = [*(cut - NEWS for cut in cuts), time.time()]
+            rows = [Window(kill_switch, self.tracked, part, since, until)
+                    for part, since, until in zip(parts, [began, *cuts], ends)]
+            self.windows += rows
+            self.collect()
+        assert len(rows) == len(parts), f"{len(cuts)} moments for {len(parts)} rows"
+        for row in rows if self.progress else ():
             self.progress(row)
-        return row
+        return rows
 
     def judge(self):
-        """Reads the captures and fills in what each window saw."""
-        self.captures[0].barrier()
+        """Reads the captures and fills in what each window saw, and what was sent in it."""
+        self.captures[0][0].barrier()
         time.sleep(0.2)
-        for capture in self.captures:
+        for capture, _ in self.captures:
             capture.stop()
         for row in self.windows:
-            row.sight = judge.Sight([], row.since, row.until)
-        allowed = {judge.packed(address) for address in RESOLVERS}
+            row.sight = judge.Sight()
+            for origin, times in self.times.items():
+                inside = [when for when in times if row.since <= when < row.until]
+                edges = [row.since, *inside, row.until]
+                row.sent[origin] = {"rounds": len(inside) // self.turns[origin],
+                                    "gap_ms": max((b - a) * 1000 for a, b in zip(edges, edges[1:]))}
         ordered = sorted(self.windows, key=lambda row: row.since)
-        for capture in self.captures:
-            place = 0
+        for capture, address in self.captures:
+            place, own = 0, judge.mac(address)
             for when, frame in judge.packets(capture.file):
                 while place < len(ordered) and when >= ordered[place].until:
                     place += 1
                 if place == len(ordered):
                     break
                 if when >= ordered[place].since:
-                    ordered[place].sight.take(when, frame, allowed)
+                    ordered[place].sight.take(when, frame, own)
         return self.windows
 
     # MARK: what the events need

@@ -8,8 +8,12 @@ from lablib import plan
 
 from . import kinds
 
-MAC = bytes.fromhex(plan.CLIENT_MAC.replace(":", ""))
-BEFORE_PORTS = {7777: "quiet", 7778: "talkative"}
+# What the bench has the machine write into the DSCP of every packet of a program that is not the engine.
+MARK = 0x2A
+# "Nobody listens there" and "forwarded too often", by the protocol's number.
+ICMP_ERRORS, RST = {1: (3, 11), 58: (1, 3)}, 4
+# Router and neighbour solicitation and advertisement, multicast listener reports.
+NEIGHBOUR_TALK = (131, 132, 133, 135, 136, 143)
 
 
 def packets(path):
@@ -48,61 +52,86 @@ def packed(text):
     return socket.inet_pton(socket.AF_INET6 if ":" in text else socket.AF_INET, text)
 
 
+def mac(text):
+    """A hardware address as bytes."""
+    return bytes.fromhex(text.replace(":", ""))
+
+
+def dscp(frame, family):
+    """The six bits in which the bench marks what is not the engine's."""
+    return frame[15] >> 2 if family == 4 else (frame[14] & 15) << 2 | frame[15] >> 6
+
+
 OWN = {packed(kinds.address(origin, name, family)): (origin, name, family)
-       for origin in kinds.ORIGINS for name, _, _ in kinds.KINDS for family in (4, 6)}
+       for origin in kinds.ORIGINS for name, _, _ in kinds.KINDS + kinds.DOMESTIC for family in (4, 6)}
 RESOLVERS = {packed(plan.ROUTER4): ("router", 4), packed(plan.ROUTER6): ("router", 6), packed(kinds.LINK_LOCAL): ("fe80", 6)}
 ORIGIN_MARKS = {f"leak-{origin}".encode(): origin for origin in kinds.ORIGINS}
-# Whose packets need no explanation: the lines' servers, and the neighbourhood.
-KNOWN4 = ("198.51.100.", "203.0.113.", "192.168.77.", "224.", "255.255.255.255", "239.", "10.", "172.")
-KNOWN6 = ("2001:db8:2:", "2001:db8:1:", "fd", "fe80:", "ff")
+FORMER = {packed(address) for address in (plan.CLIENT4, plan.CLIENT6, kinds.OTHER4, kinds.OTHER6)}
+# Where the engine has business of its own: the lines' servers, and the domestic resolvers.
+ENGINES = {packed(address) for address in plan.HOME4 + plan.HOME6} | {
+    packed(pattern.format(number)) for pattern in (plan.ABROAD4, plan.ABROAD6) for number in (*range(11, 20), 90, 91)}
 
 
 class Sight:
-    """What one capture saw: `cells` counts packets by (origin, name, family), `times` has when, `others` the rest."""
+    """What was seen in a window: `cells` counts packets by (origin, name, family), `times` has when, `before` counts those of
+    connections that are kept open, `others` is what nobody has an explanation for."""
 
-    def __init__(self, paths, since=0.0, until=float("inf"), resolvers=()):
+    def __init__(self):
         self.cells, self.before, self.others, self.times = Counter(), Counter(), Counter(), {}
-        self.total = 0
-        allowed = {packed(address) for address in resolvers}
-        for path in paths:
-            for when, frame in packets(path):
-                if since <= when < until and frame[6:12] != b"":
-                    self.take(when, frame, allowed)
 
-    def take(self, when, frame, allowed):
-        """Counts one packet of the user's machine."""
+    def take(self, when, frame, own):
+        """Counts one packet, if it comes from the machine: `own` is its hardware address on that wire."""
+        if frame[6:12] != own:
+            return
         found = transport(frame)
         if not found:
             return
-        family, source, destination, protocol, rest = found
-        if frame[6:12] != MAC and not self.from_second_uplink(frame):
-            return
-        self.total += 1
+        family, _, destination, protocol, rest = found
+        is_marked = dscp(frame, family) == MARK
+        if protocol == 6 and len(rest) > 13 and rest[13] & RST and not is_marked:
+            return  # of no socket: the answer to what came in, or the end of a connection that was reset
         cell = OWN.get(destination)
         ports = struct.unpack_from("!HH", rest) if protocol in (6, 17) and len(rest) >= 4 else (0, 0)
         if cell:
+            if cell[1].startswith("CN") and not is_marked:
+                # A question by TLS or QUIC which the engine passes on is its own by then, like anything else domestic.
+                cell = (cell[0], kinds.BY_ENGINE, family)
             self.count(cell, when)
         elif destination in RESOLVERS and protocol in (6, 17) and ports[1] in (53, 853):
             where, family = RESOLVERS[destination]
-            name = f"{where} {'DoT' if ports[1] == 853 else 'DNS/TCP' if protocol == 6 else 'DNS'}"
+            name = f"{where} " + ({53: "DNS", 853: "DoQ"} if protocol == 17 else {53: "DNS/TCP", 853: "DoT"})[ports[1]]
             marks = [origin for mark, origin in ORIGIN_MARKS.items() if mark in rest]
             self.count((marks[0] if marks else "any", name, family), when)
-        elif protocol in (6, 17) and ports[1] in BEFORE_PORTS:
-            label = ("TCP" if protocol == 6 else "UDP") + " " + BEFORE_PORTS[ports[1]]
+        elif protocol in (6, 17) and ports[1] in kinds.KEPT:
+            label = ("TCP" if protocol == 6 else "UDP") + " " + kinds.KEPT[ports[1]]
             self.before[label, family] += 1
             self.times.setdefault(("before", label, family), []).append(when)
-        elif destination not in allowed:
+        elif not self.is_explained(destination, protocol, ports, rest, is_marked):
             text = socket.inet_ntop(socket.AF_INET if family == 4 else socket.AF_INET6, destination)
-            answers = protocol in (1, 58) or (protocol == 6 and ports[0] == plan.SSH_PORT)
-            if not text.startswith(KNOWN4 if family == 4 else KNOWN6) and not answers:
-                self.others[f"{text} {({6: 'tcp', 17: 'udp'}.get(protocol, protocol))}/{ports[1]}"] += 1
+            what = f"type {rest[0]}" if protocol in (1, 58) and rest else ports[1]
+            self.others[f"{text} {({1: 'icmp', 6: 'tcp', 17: 'udp', 58: 'icmp'}.get(protocol, protocol))}/{what}"
+                        f"{' (not the engine)' if is_marked else ''}"] += 1
 
     @staticmethod
-    def from_second_uplink(frame):
-        """True for a frame on the wire between the user's machine and its neighbour, in that direction."""
-        found = transport(frame)
-        return bool(found) and found[1] in (packed(plan.LAN_CLIENT4), packed(plan.LAN_CLIENT6))
+    def is_explained(destination, protocol, ports, rest, is_marked):
+        """True for what may be sent at any time: the engine's own, the answer to who came in, and what keeps a link going."""
+        if destination in ENGINES and not is_marked:
+            return True
+        # What comes in for an address the machine had is forwarded, as it forwards for its container.
+        if destination in FORMER and not is_marked:
+            return True
+        if protocol == 58 and rest and rest[0] in NEIGHBOUR_TALK:
+            return True
+        # To whom it says so knows already where we are. Other answers (echo) are nobody's here.
+        if protocol in ICMP_ERRORS and rest and rest[0] in ICMP_ERRORS[protocol]:
+            return quoted_source(rest, protocol) == destination
+        return protocol == 6 and ports[0] == plan.SSH_PORT
 
     def count(self, cell, when):
         self.cells[cell] += 1
         self.times.setdefault(cell, []).append(when)
+
+
+def quoted_source(rest, protocol):
+    """Whose packet an ICMP error is about."""
+    return rest[20:24] if protocol == 1 else rest[16:32]

@@ -8,8 +8,9 @@
     peers.py PATH descriptors N  N frames with descriptors attached
     peers.py PATH flood CALL N M N connections which ask M times and never read an answer
     peers.py PATH ask CALL       one honest call; prints the answer
+    peers.py PATH say CALL       one honest call, whose answer nobody waits for
 
-All but `ask` and `fuzz` write "ready" and hold what they have until they are killed.
+All but `ask`, `say` and `fuzz` write "ready" and hold what they have until they are killed.
 """
 
 import array
@@ -176,7 +177,11 @@ def ask(call):
     print(made.makefile("rb").readline().decode().strip(), flush=True)
 
 
+def say(call):
+    connect().sendall(json.dumps({"v": 1, "id": 1, "call": call}).encode() + b"\n")
+
+
 resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
 {"crowd": crowd, "deaf": deaf, "partial": partial, "giant": giant, "fuzz": fuzz, "descriptors": descriptors, "flood": flood,
- "ask": ask}[sys.argv[2]](
+ "ask": ask, "say": say}[sys.argv[2]](
     *[int(argument) if argument.isdigit() else argument for argument in sys.argv[3:]])

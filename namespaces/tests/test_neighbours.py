@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from leaklib import events, neighbours
+from leaklib import neighbours
+from leaklib.other import Other
 from lablib import lines, netns, plan, snapshot
 from lablib.lab import wait_until
 
@@ -118,7 +119,7 @@ def test_bridges_made_while_connected_work(product, lab, forwarding, switch):
 def test_another_proxy_started_and_ended_beside_ours(product, lab, program, switch):
     product.connect(FIRST, switch)
     rules = own_rules(lab)
-    other = events.Other(lab, program)
+    other = Other(lab, program)
     try:
         other.wait_up()
         assert through_the_line(lab) == lines.exit4(FIRST) and through_the_line(lab, 6) == lines.exit6(FIRST)
@@ -136,7 +137,7 @@ def test_another_proxy_started_and_ended_beside_ours(product, lab, program, swit
 
 @pytest.mark.parametrize("program", ["sing-box", "mihomo"])
 def test_ours_started_and_ended_beside_another_proxy(product, lab, program):
-    other = events.Other(lab, program)
+    other = Other(lab, program)
     try:
         other.wait_up()
         before = lab.exec("client", "ip", "rule").stdout
