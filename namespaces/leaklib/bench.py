@@ -34,13 +34,15 @@ def on(kill_switch):
 @dataclass
 class Part:
     """What is wanted between two moments. `expected` goes for every origin but the container (which is always direct) and those
-    in `exceptions`; "before" stands for connections opened before, "domestic" for what is sent to Chinese addresses."""
+    in `exceptions`; "before" stands for connections opened before, "domestic" for what is sent to Chinese addresses.
+    `is_carried`: another client on the machine carries what the engine sends."""
 
     name: str
     expected: str = SILENT
     exceptions: dict = field(default_factory=dict)
     note: str = ""
     brief_ms: int = 0
+    is_carried: bool = False
 
     def wanted(self):
         """{origin: what is expected}."""
@@ -243,7 +245,7 @@ class Bench:
         for capture, _ in self.captures:
             capture.stop()
         for row in self.windows:
-            row.sight = judge.Sight()
+            row.sight = judge.Sight(row.part.is_carried)
             for origin, times in self.times.items():
                 inside = [when for when in times if row.since <= when < row.until]
                 edges = [row.since, *inside, row.until]

@@ -18,7 +18,7 @@ AS_BEFORE = "as before, until the guard is in force, which it is as soon as the 
 AS_BEFORE_ON = "as before, until the word has come"
 # What a program opens between the reset of what was open and the guard is reset right after it.
 RESET = {"before": BRIEF}
-UNTIL_RESET = {"brief_ms": 25, "note": "what was opened between the reset and the guard, until it is reset too: 25 ms"}
+UNTIL_RESET = {"brief_ms": 50, "note": "what was opened between the reset and the guard, until it is reset too: 50 ms"}
 OPENED = "open again (by design)"
 
 

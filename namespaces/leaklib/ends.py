@@ -6,7 +6,7 @@ import time
 
 from lablib.keeper import copy
 from lablib.lab import wait_until
-from lablib.product import PROGRAMS, build_directory
+from lablib.product import PROGRAMS, build_directory, children
 
 from .bench import DIRECT, HERE, SILENT, VISIBLE, Part, on
 from .connecting import NO_ENGINE, OPENED, connecting, restart
@@ -105,9 +105,12 @@ def worker_restarted(bench, kill_switch):
 
 def worker_killed(bench, kill_switch):
     def act():
-        engine = bench.engine()
+        engine = [bench.engine()]
+        for member in engine:
+            engine += children(member)
         bench.product.kill()
-        wait_until(lambda: not os.path.exists(f"/proc/{engine}"), 5, "the engine ends with the worker", interval=0.005)
+        wait_until(lambda: not any(os.path.exists(f"/proc/{member}") for member in engine), 5, "the engine ends with the worker",
+                   interval=0.005)
         killed = time.time()
         time.sleep(0.5)
         return [killed]

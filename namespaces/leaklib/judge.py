@@ -11,7 +11,7 @@ from . import kinds
 # What the bench has the machine write into the DSCP of every packet of a program that is not the engine.
 MARK = 0x2A
 # "Nobody listens there" and "forwarded too often", by the protocol's number.
-ICMP_ERRORS, RST = {1: (3, 11), 58: (1, 3)}, 4
+ICMP_ERRORS = {1: (3, 11), 58: (1, 3)}
 # Router and neighbour solicitation and advertisement, multicast listener reports.
 NEIGHBOUR_TALK = (131, 132, 133, 135, 136, 143)
 
@@ -74,10 +74,13 @@ ENGINES = {packed(address) for address in plan.HOME4 + plan.HOME6} | {
 
 class Sight:
     """What was seen in a window: `cells` counts packets by (origin, name, family), `times` has when, `before` counts those of
-    connections that are kept open, `others` is what nobody has an explanation for."""
+    connections that are kept open, `others` is what nobody has an explanation for, `seen_flags` has the flags of TCP by cell."""
 
-    def __init__(self):
+    def __init__(self, is_carried=False):
         self.cells, self.before, self.others, self.times = Counter(), Counter(), Counter(), {}
+        self.flags, self.seen_flags = "", {}
+        # Whether another client on the machine carries what the engine sends.
+        self.is_carried = is_carried
 
     def take(self, when, frame, own):
         """Counts one packet, if it comes from the machine: `own` is its hardware address on that wire."""
@@ -88,8 +91,10 @@ class Sight:
             return
         family, _, destination, protocol, rest = found
         is_marked = dscp(frame, family) == MARK
-        if protocol == 6 and len(rest) > 13 and rest[13] & RST and not is_marked:
-            return  # of no socket: the answer to what came in, or the end of a connection that was reset
+        self.flags = "".join(letter for bit, letter in enumerate("FSRPA") if rest[13] & 1 << bit) if protocol == 6 and len(
+            rest) > 13 else ""
+        if self.flags == "R" or "R" in self.flags and not is_marked:
+            return  # the answer to what came in, or of no socket: the end of a connection that was reset
         cell = OWN.get(destination)
         ports = struct.unpack_from("!HH", rest) if protocol in (6, 17) and len(rest) >= 4 else (0, 0)
         if cell:
@@ -112,10 +117,12 @@ class Sight:
             self.others[f"{text} {({1: 'icmp', 6: 'tcp', 17: 'udp', 58: 'icmp'}.get(protocol, protocol))}/{what}"
                         f"{' (not the engine)' if is_marked else ''}"] += 1
 
-    @staticmethod
-    def is_explained(destination, protocol, ports, rest, is_marked):
+    def is_explained(self, destination, protocol, ports, rest, is_marked):
         """True for what may be sent at any time: the engine's own, the answer to who came in, and what keeps a link going."""
-        if destination in ENGINES and not is_marked:
+        if destination in ENGINES and (self.is_carried or not is_marked):
+            return True
+        # Replies to the other client's own TUN, when that is gone: private destinations stay on the line.
+        if destination[:4] == packed("fdfe:dcba::")[:4] or destination[:3] == packed("172.19.0.0")[:3] and len(destination) == 4:
             return True
         # What comes in for an address the machine had is forwarded, as it forwards for its container.
         if destination in FORMER and not is_marked:
@@ -129,6 +136,8 @@ class Sight:
 
     def count(self, cell, when):
         self.cells[cell] += 1
+        if self.flags:
+            self.seen_flags.setdefault(cell, set()).add(self.flags)
         self.times.setdefault(cell, []).append(when)
 
 

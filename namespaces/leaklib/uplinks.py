@@ -8,7 +8,7 @@ from lablib import netns, plan
 from lablib.product import children
 
 from . import kinds
-from .bench import on
+from .bench import Part, on
 from .other import Other
 
 
@@ -150,7 +150,7 @@ def second_client(program):
                 other.end()
             time.sleep(0.4)
 
-        bench.window(on(kill_switch), f"{program} with default numbers started and ended", act)
+        bench.phases(on(kill_switch), act, [Part(f"{program} with default numbers started and ended", is_carried=True)])
 
     event.__name__ = f"second_{program.replace('-', '_')}"
     return event

@@ -86,6 +86,8 @@ def examine(row):
         seen, when = leaks(row, column), moments(row, column)
         text = ", ".join(f"{count} × {name} IPv{family}" for (name, family), count in sorted(seen.items()))
         if expected in (SILENT, OTHERS) and seen:
+            flags = set().union(*(row.sight.seen_flags.get((column, *cell), ()) for cell in seen))
+            text += f", TCP flags {' '.join(sorted(flags))}" if flags else ""
             found.append(Finding(row, f"{column}: {text} ({(when[0] - row.since) * 1000:.0f} to "
                                       f"{(when[-1] - row.since) * 1000:.0f} ms after it began)"))
         elif expected == BRIEF and lasted(row, column) > row.part.brief_ms * PATIENCE:
