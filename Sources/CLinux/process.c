@@ -200,6 +200,7 @@ static void run_child(const struct cl_spawn_request *request, int report, pid_t 
     if (request->no_new_privs && cl_set_no_new_privs() < 0) fail(report, PRIVILEGES);
     if (landlock >= 0 && (errno = -cl_landlock_restrict(landlock)) > 0) fail(report, LANDLOCK);
     if (request->internet_only && (errno = -cl_seccomp_internet_only()) > 0) fail(report, SECCOMP);
+    if (request->threads_only && (errno = -cl_seccomp_threads_only()) > 0) fail(report, SECCOMP);
     if (request->denied_count > 0 && (errno = -cl_seccomp_deny(request->denied_calls, request->denied_count)) > 0)
         fail(report, SECCOMP);
     sigset_t empty;

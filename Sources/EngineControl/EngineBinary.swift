@@ -60,13 +60,17 @@ package struct EngineBinary: Hashable, Sendable {
     }
 
     /// The engine's own check of a whole configuration (`sing-box check`), handed over by descriptor.
+    /// - Parameter readable: directories it names files in: rule-sets.
     /// - Throws: `EngineFailure.rejected` with the engine's sentence, such as `outbounds[3]: unknown method: x`.
-    package func check(_ configuration: JSON) throws(EngineFailure) { try check(configuration.encoded()) }
+    package func check(_ configuration: JSON, readable: [String] = []) throws(EngineFailure) {
+        try check(configuration.encoded(), readable: readable)
+    }
 
     /// The same for a configuration already written out.
-    package func check(_ configuration: [UInt8]) throws(EngineFailure) {
+    package func check(_ configuration: [UInt8], readable: [String] = []) throws(EngineFailure) {
         let run = try EngineRun.run(
-            path, ["check", "-c", "/dev/fd/3"], input: configuration, milliseconds: 60_000, limit: 1 << 20)
+            path, ["check", "-c", "/dev/fd/3"], input: configuration, milliseconds: 60_000, limit: 1 << 20,
+            readable: readable)
         guard run.code == 0 else { throw .rejected(Self.sentence(run.words)) }
     }
 

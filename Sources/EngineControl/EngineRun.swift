@@ -1,5 +1,6 @@
 // One short run of the engine's program: arguments in, everything it printed out.
 
+import EngineProcess
 import Linux
 
 /// What a finished run left.
@@ -30,11 +31,14 @@ enum EngineRun {
     ///   - input: becomes descriptor 3, readable as /dev/fd/3.
     ///   - milliseconds: ended by force after so long.
     ///   - limit: bytes kept of the output.
+    ///   - readable: more directories it may read: rule-sets.
     static func run(
-        _ path: String, _ arguments: [String], input: [UInt8]? = nil, milliseconds: Int = 20_000, limit: Int = 64 << 20
+        _ path: String, _ arguments: [String], input: [UInt8]? = nil, milliseconds: Int = 20_000,
+        limit: Int = 64 << 20, readable: [String] = []
     ) throws(EngineFailure) -> EngineOutput {
         do {
-            return try collect(path, arguments, input: input, milliseconds: milliseconds, limit: limit)
+            return try collect(
+                path, arguments, input: input, milliseconds: milliseconds, limit: limit, readable: readable)
         } catch let failure as EngineFailure {
             throw failure
         } catch let failure as SystemCallError {
@@ -45,7 +49,7 @@ enum EngineRun {
     }
 
     private static func collect(
-        _ path: String, _ arguments: [String], input: [UInt8]?, milliseconds: Int, limit: Int
+        _ path: String, _ arguments: [String], input: [UInt8]?, milliseconds: Int, limit: Int, readable: [String]
     ) throws -> EngineOutput {
         let output = try Pipe()
         let words = try Pipe()
@@ -56,10 +60,10 @@ enum EngineRun {
         if let input {
             let file = try memoryFile("configuration", holding: input)
             request.descriptors[3] = file.number
-            child = try ChildProcess(starting: request)
+            child = try EngineLaunch.startBriefly(request, readable: readable + authorities)
             file.close()
         } else {
-            child = try ChildProcess(starting: request)
+            child = try EngineLaunch.startBriefly(request, readable: readable + authorities)
         }
         let readers = [output.keepingReader().release(), words.keepingReader().release()]
         defer { readers.forEach { Descriptor(owning: $0).close() } }

@@ -36,17 +36,23 @@ package struct EngineLaunch: Sendable {
 
     /// What the engine may reach.
     package var rules: LandlockRules {
+        var rules = Self.rules(path: path, readable: readable)
+        rules.writable = [directory]
+        // Below /proc it writes its helpers' uid_map; file permissions and namespaces keep it from all else there.
+        if makesSandbox { rules.files += ["/proc", "/dev/net/tun"] }
+        rules.bindablePorts = ports.map { [0] + $0 }
+        return rules
+    }
+
+    /// What every run of the engine may reach.
+    private static func rules(path: String, readable: [String]) -> LandlockRules {
         var rules = LandlockRules()
         rules.readable =
             ["/usr", "/etc", "/lib", "/lib64", "/sys", "/proc"]
             // Where /etc/resolv.conf leads on many systems.
             + ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager"] + readable
         rules.executable = [path, "/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"]
-        rules.writable = [directory]
-        // Below /proc it writes its helpers' uid_map; file permissions and namespaces keep it from all else there.
-        rules.files =
-            ["/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"] + (makesSandbox ? ["/proc", "/dev/net/tun"] : [])
-        rules.bindablePorts = ports.map { [0] + $0 }
+        rules.files = ["/dev/null", "/dev/zero", "/dev/urandom", "/dev/random"]
         return rules
     }
 
@@ -71,8 +77,6 @@ package struct EngineLaunch: Sendable {
             request.descriptors[1] = output
             request.descriptors[2] = output
         }
-        request.deniedCalls = DeniedCalls.engine
-        request.internetOnly = true
         request.limits = [(ResourceLimit.coreSize.rawValue, 0, 0)]
         if asOwnUser {
             let limits: [(ResourceLimit, UInt64)] = [
@@ -83,6 +87,33 @@ package struct EngineLaunch: Sendable {
                 request.limits.append((resource.rawValue, value, value))
             }
         }
+        // The helper of a sandbox is a process of its own.
+        request.threadsOnly = !makesSandbox
+        return try Self.start(request, rules)
+    }
+
+    /// Starts a run of the engine that ends by itself, such as `version` or `check`: it writes nowhere and speaks to nobody.
+    /// - Parameters:
+    ///   - request: what to run and its descriptors.
+    ///   - readable: more directories it may read: rule-sets.
+    /// - Throws: `SystemCallError` naming the step that failed.
+    package static func startBriefly(
+        _ request: ChildRequest, readable: [String] = []
+    ) throws(SystemCallError) -> ChildProcess {
+        var rules = rules(path: request.path, readable: readable)
+        rules.bindablePorts = []
+        rules.refusesConnections = true
+        var request = request
+        request.threadsOnly = true
+        return try start(request, rules)
+    }
+
+    private static func start(
+        _ request: ChildRequest, _ rules: LandlockRules
+    ) throws(SystemCallError) -> ChildProcess {
+        var request = request
+        request.deniedCalls = DeniedCalls.engine
+        request.internetOnly = true
         guard let ruleset = try Landlock.ruleset(rules) else { return try ChildProcess(starting: request) }
         request.landlock = ruleset.number
         let child = try ChildProcess(starting: request)

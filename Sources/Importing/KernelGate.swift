@@ -62,9 +62,9 @@ struct KernelGate {
     private func refusal(_ profile: JSON, readable: [String], isFirst: Bool) throws -> String? {
         if isFirst {
             guard let words = try refusalToStart(profile, readable: readable) else { return nil }
-            return try engine.refusal(of: profile) ?? words
+            return try engine.refusal(of: profile, readable: readable) ?? words
         }
-        return try engine.refusal(of: profile) ?? refusalToStart(profile, readable: readable)
+        return try engine.refusal(of: profile, readable: readable) ?? refusalToStart(profile, readable: readable)
     }
 
     /// What keeps the engine from starting with a profile. Loopback only, no TUN; it is ended at once.
@@ -95,8 +95,8 @@ struct KernelGate {
 
 extension EngineBinary {
     /// What `check` has against a configuration; nil when it takes it.
-    fileprivate func refusal(of configuration: JSON) throws(EngineFailure) -> String? {
-        do throws(EngineFailure) { try check(configuration) } catch {
+    fileprivate func refusal(of configuration: JSON, readable: [String] = []) throws(EngineFailure) -> String? {
+        do throws(EngineFailure) { try check(configuration, readable: readable) } catch {
             guard case .rejected(let words) = error else { throw error }
             return words
         }

@@ -27,6 +27,8 @@ package struct ChildRequest {
     package var deniedCalls: [Int32] = []
     /// Whether it can make Internet and routing sockets only (seccomp(2)): no Unix socket and so no bus, no netfilter.
     package var internetOnly = false
+    /// Whether it makes threads only, no process, and cannot call off the signal for the parent's death (seccomp(2)).
+    package var threadsOnly = false
     /// setrlimit(2): resource → soft and hard limit.
     package var limits: [(resource: Int32, soft: UInt64, hard: UInt64)] = []
     /// umask(2).
@@ -81,6 +83,7 @@ package final class ChildProcess {
                                         raw.denied_calls = denied.baseAddress
                                         raw.denied_count = Int32(denied.count)
                                         raw.internet_only = request.internetOnly ? 1 : 0
+                                        raw.threads_only = request.threadsOnly ? 1 : 0
                                         raw.limits = limits.baseAddress
                                         raw.limit_count = Int32(limits.count)
                                         raw.file_mask = request.fileMask

@@ -62,6 +62,40 @@ import Testing
         #expect(text == "made made made EPERM EPERM EPERM EPERM EPERM\n")
     }
 
+    /// Nothing of it can outlive whoever started it; threads are no processes.
+    @Test func aBriefRunStartsNothing() throws {
+        let program = """
+            import ctypes, errno, os, threading
+            libc = ctypes.CDLL(None, use_errno=True)
+            def tried(number, *arguments):
+                answer = libc.syscall(number, *arguments)
+                if answer == 0 and number != prctl: os._exit(0)
+                return "done" if answer >= 0 else errno.errorcode[ctypes.get_errno()]
+            clone, clone3, prctl, *others = [int(word) for word in os.sys.argv[1].split(",")]
+            thread = threading.Thread(target=print, args=("thread",), kwargs={"flush": True})
+            thread.start()
+            thread.join()
+            print(tried(clone, 17, 0, 0, 0, 0), tried(clone3, 0, 0), tried(prctl, 1, 0), tried(prctl, 4, 1),
+                  *[tried(number) for number in others])
+            """
+        let pipe = try Pipe()
+        #if arch(x86_64)
+            let numbers = [56, 435, 157, 57, 58]  // clone, clone3, prctl, fork, vfork
+        #else
+            let numbers = [220, 435, 167]
+        #endif
+        var request = ChildRequest(
+            path: "/usr/bin/python3",
+            arguments: ["python3", "-I", "-c", program, numbers.map { "\($0)" }.joined(separator: ",")])
+        request.descriptors[1] = pipe.writer.number
+        let child = try EngineLaunch.startBriefly(request)
+        let reader = pipe.keepingReader()
+        let text = String(decoding: try readAll(reader.number, limit: 1 << 16, subject: "pipe"), as: UTF8.self)
+        #expect(child.wait(milliseconds: 10_000) == 0)
+        let refused = numbers.count > 3 ? " EPERM EPERM" : ""
+        #expect(text == "thread\nEPERM ENOSYS EPERM done\(refused)\n")
+    }
+
     @Test func itsRulesNameNoUsersDirectory() {
         var launch = EngineLaunch(path: "/usr/lib/trocket/sing-box", directory: "/var/lib/trocket/engine")
         launch.readable = ["/var/lib/trocket/users/1000/rule-sets"]

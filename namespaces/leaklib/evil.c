@@ -5,6 +5,9 @@
      stay            sees to it that it is not killed with its parents, twice over, and stays
      trap            leaves traps and rubbish in its directory and ends
      bomb            leaves processes behind that fork all the time, and ends
+   With THROWAWAY, a port, it stands in for the controller's engine, which can read no order: whatever it is run for, it tries all
+   that and sends the lines, "WHAT NAME ERRNO", to that port of the loopback. Its name decides what a `run` does then: `evil-stay`
+   stays without a word; any other has something against the configuration.
    Build: cc -static -DUSER='"/state/dir/users/61001"' -DRUN='"/run/dir"' evil.c */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -34,7 +37,9 @@
 #include <unistd.h>
 #include <dirent.h>
 
-static void told(const char *name, long result) { printf("%s %d\n", name, result < 0 ? errno : 0); fflush(stdout); }
+static const char *what = "";
+
+static void told(const char *name, long result) { printf("%s%s %d\n", what, name, result < 0 ? errno : 0); fflush(stdout); }
 
 static void try_open(const char *name, const char *path, int flags)
 {
@@ -87,7 +92,8 @@ static void probe(pid_t host, pid_t worker)
     /* 0 to 2, and the two configurations. */
     int open_descriptors = 0;
     for (int number = 5; number < 1024; number++) open_descriptors += fcntl(number, F_GETFD) >= 0;
-    printf("inherited-descriptors %d\n", open_descriptors);
+    printf("%sinherited-descriptors %d\n", what, open_descriptors);
+    fflush(stdout);
     try_open("control-own-file", "mine", O_RDWR | O_CREAT);
     try_open("subscription", USER "/subscription.json", O_RDONLY);
     try_open("provider-source", USER "/source", O_RDONLY | O_DIRECTORY);
@@ -168,9 +174,62 @@ static void probe(pid_t host, pid_t worker)
         _exit(0);
     }
     wait(NULL);
-    printf("worker-is %d\n", worker);
+    printf("%sworker-is %d\n", what, worker);
     fflush(stdout);
 }
+
+#ifdef THROWAWAY
+/* Of the user's other processes, the controller first. */
+static void probe_user(pid_t controller)
+{
+    char path[64];
+    for (int number = 0; number < 8; number++) {
+        snprintf(path, sizeof path, "/proc/%d/fd/%d", controller, number);
+        int file = open(path, O_RDWR);
+        if (file >= 0 || errno != ENOENT) { told("controller-descriptor", file); break; }
+    }
+    try_open("home", HOME, O_RDONLY | O_DIRECTORY);
+    try_open("home-file", HOME "/secret", O_RDONLY);
+    try_open("write-home", HOME "/planted", O_RDWR | O_CREAT);
+    try_open("write-programs", RUN "/../bin/planted", O_RDWR | O_CREAT);
+    told("outlive-controller", prctl(PR_SET_PDEATHSIG, 0));
+    pid_t child = fork();
+    if (child == 0) { prctl(PR_SET_PDEATHSIG, 0); setsid(); for (;;) pause(); }
+    told("fork", child);
+    child = syscall(SYS_vfork);
+    if (child == 0) _exit(0);
+    told("vfork", child);
+    child = syscall(SYS_clone3, path, sizeof path);
+    if (child == 0) _exit(0);
+    told("clone3", child);
+    execl("/bin/sh", "sh", "-c", "true", NULL);
+    told("become-shell", -1);
+    try_open("control-passwd", "/etc/passwd", O_RDONLY);
+    printf("%sdone 0\n", what);
+    fflush(stdout);
+}
+
+static int throw_away(const char *verb)
+{
+    char name[64], self[256] = "";
+    snprintf(name, sizeof name, "%s ", verb);
+    what = name;
+    int output = dup(1), report = socket(AF_INET, SOCK_DGRAM, 0);
+    struct sockaddr_in place = {.sin_family = AF_INET, .sin_port = htons(THROWAWAY), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    if (connect(report, (struct sockaddr *)&place, sizeof place) < 0) return 5;
+    dup2(report, 1);
+    close(report);
+    probe(getppid(), getppid());
+    probe_user(getppid());
+    if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) return 5;
+    if (!strcmp(verb, "version"))
+        dprintf(output, "sing-box version 1.14.2\n\nTags: with_gvisor,with_quic,with_utls,with_clash_api\n");
+    if (strcmp(verb, "run")) return 0;
+    if (!strcmp(self + strlen(self) - 5, "-stay")) for (;;) pause();
+    dprintf(output, "FATAL[0000] no such thing\n");
+    return 1;
+}
+#endif
 
 static int trapless;
 
@@ -235,8 +294,12 @@ static void bomb(void)
             }
 }
 
-int main(void)
+int main(int count, char **words)
 {
+#ifdef THROWAWAY
+    return throw_away(count > 1 ? words[1] : "nothing");
+#endif
+    (void)count, (void)words;
     char order[64] = "";
     FILE *file = fopen(USER "/rule-sets/order", "r");
     if (!file || !fgets(order, sizeof order, file)) return 6;

@@ -59,10 +59,11 @@ def raw(product, lab, *calls):
 
 
 def old_engine(lab):
-    """A program that says it is a sing-box of long ago."""
+    """A sing-box that says it is of long ago, and does not know what is said now."""
     path = lab.path("bin", "old-sing-box")
-    with open(path, "w", encoding="ascii") as file:
-        file.write("#!/bin/sh\necho 'sing-box version 1.11.4'\necho\necho 'Tags: with_quic,with_clash_api'\n")
+    # Only the engine itself may be run, no shell for a script.
+    with open(lab.engine, "rb") as engine, open(path, "wb") as file:
+        file.write(engine.read().replace(b"1.14.2", b"1.11.4").replace(b"clash_api", b"clash_app"))
     os.chmod(path, 0o755)
     return path
 

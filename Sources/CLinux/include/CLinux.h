@@ -162,6 +162,7 @@ struct cl_spawn_request {
     const int *denied_calls;  // system call numbers that return EPERM
     int denied_count;
     int internet_only;  // sockets of other kinds return EPERM, see cl_seccomp_internet_only
+    int threads_only;   // starts no process, see cl_seccomp_threads_only
     const struct cl_limit *limits;
     int limit_count;
     unsigned file_mask;
@@ -184,3 +185,6 @@ int cl_landlock_restrict(int ruleset);
 int cl_seccomp_deny(const int *calls, int count);
 /// Installs a seccomp filter: socket(2) makes IPv4, IPv6 and routing netlink sockets only, everything else returns EPERM.
 int cl_seccomp_internet_only(void);
+/// Installs a seccomp filter: clone(2) makes threads only, other ways to make a process return EPERM (clone3(2) ENOSYS, upon
+/// which everybody uses clone), and PR_SET_PDEATHSIG (prctl(2)) stays as it is.
+int cl_seccomp_threads_only(void);
