@@ -183,7 +183,7 @@ def document(parts):
     return "\n".join([
         *text, "## Not judged", "", "- a container: what is forwarded goes as before, in every state.",
         "- domestic: in Rule mode it goes directly, past the engine or by the engine, while there is one that is up or coming up; "
-        "while the tunnel is down or blocked it does not; in Global mode the engine ends what it had begun to send.",
+        "while there is none, and in Global mode, no program sends any but the engine, which ends what it had begun.",
         "- a TCP reset that no program sends, or \"nobody listens there\": the answer to a packet which came in, or the end of a "
         "connection from before.",
         *excused(every), ""])
