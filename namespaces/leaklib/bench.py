@@ -250,7 +250,7 @@ class Bench:
                 inside = [when for when in times if row.since <= when < row.until]
                 edges = [row.since, *inside, row.until]
                 row.sent[origin] = {"rounds": len(inside) // self.turns[origin],
-                                    "gap_ms": max((b - a) * 1000 for a, b in zip(edges, edges[1:]))}
+                                    "gap_ms": max(0, *((b - a) * 1000 for a, b in zip(edges, edges[1:])))}
         ordered = sorted(self.windows, key=lambda row: row.since)
         for capture, address in self.captures:
             place, own = 0, judge.mac(address)

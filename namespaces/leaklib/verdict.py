@@ -144,7 +144,7 @@ def excused(windows):
     for row in windows:
         for column in kinds.ORIGINS[:-1] + ("before",):
             if row.expected[column] in (DIRECT, BRIEF):
-                made.setdefault((row.kill_switch, row.name, row.part.note), []).append(column)
+                made.setdefault((row.kill_switch, row.name, row.part.note), {})[column] = True
     return [f"- kill switch {switch}, {name} ({', '.join(columns)}): {note}" for (switch, name, note), columns in made.items()]
 
 
