@@ -131,7 +131,7 @@ def table(windows):
         gap = max(did["gap_ms"] for did in row.sent.values())
         shared = sum(leaks(row, "any").values())
         remark = row.part.note + (f" **LEAK to a resolver nearby over TCP {shared}**"
-                                  if shared and row.expected["user"] == SILENT and row.expected.get("any") != BRIEF else "")
+                                  if shared and row.expected.get("any", row.expected["user"]) == SILENT else "")
         rows.append("| " + " | ".join([
             row.kill_switch, "yes" if row.tracked else "no", row.name, *[cell(row, column) for column in COLUMNS], str(rounds),
             f"{gap:.0f} ms", remark]) + " |")
