@@ -9,8 +9,7 @@ extension EngineHost {
     private static let profileLimit = 64 << 20
 
     /// Checks what can be known before anything is started.
-    /// - Returns: the engine's path without links. The worker's first phase has checked what was there then; what has come
-    ///   since runs as a user whom the guard lets out.
+    /// - Returns: the engine's program as this process holds it.
     func checkMachine() throws(Failure) -> String {
         guard Surroundings.exists(configuration.engine) else { throw missing }
         guard Surroundings.isExecutable(configuration.engine) else {
@@ -18,14 +17,12 @@ extension EngineHost {
                 .engineMissing, "The engine \(configuration.engine) cannot be run by the engine's user.",
                 remedy: "Make it and the directories above it readable and executable for everyone (chmod 755).")
         }
-        let path: String?
-        do { path = try TrustedPath.check(configuration.engine) } catch {
+        do { _ = try TrustedPath.check(configuration.engine) } catch {
             throw Failure(
                 .engineMissing, "The engine is not run: \(error).",
                 remedy: "Give it and the directories above it to root (chown root, chmod go-w).")
         }
-        guard let path else { throw missing }
-        guard !wasMissing || Landlock.version == 0 else {
+        guard let program else {
             throw Failure(
                 .engineMissing, "The engine \(configuration.engine) was missing when trocket-tunnel was started.",
                 remedy: "Restart trocket-tunnel (systemctl restart trocket-tunnel).")
@@ -35,7 +32,7 @@ extension EngineHost {
                 .noTUN, "The engine's user cannot open /dev/net/tun.",
                 remedy: "Load the tun module (modprobe tun) and open the device to all (chmod 666 /dev/net/tun).")
         }
-        return path
+        return "/proc/self/fd/\(program.number)"
     }
 
     private var missing: Failure {

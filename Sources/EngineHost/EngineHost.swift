@@ -56,8 +56,9 @@ package final class EngineHost {
     let configuration: EngineHostConfiguration
     let user: UInt32
     let log: EngineLog
-    /// Whether there was no engine when this process was confined, by rules that name what is there.
-    let wasMissing: Bool
+    /// The engine's program, open from before this process is confined, by rules that name the file that is there: it is what
+    /// runs, also when an upgrade has put another into its place. Nil when there was none.
+    let program: OwnedDescriptor?
     var engine: RunningEngine?
     /// What to start once the engine that runs has ended.
     var next: EngineStart?
@@ -72,8 +73,13 @@ package final class EngineHost {
         channel = try HostChannel(socket)
         self.configuration = configuration
         self.user = user
-        wasMissing = !Surroundings.exists(configuration.engine)
+        program = try? Self.open(configuration.engine)
         log = EngineLog(directory: configuration.logDirectory)
+    }
+
+    /// Opens a program where the descriptors that an engine inherits do not take its number.
+    private static func open(_ path: String) throws(SystemCallError) -> OwnedDescriptor {
+        OwnedDescriptor(try Directory.openPlace(path).duplicate(atLeast: 64))
     }
 
     /// Serves the worker until it is gone; then ends the engine.

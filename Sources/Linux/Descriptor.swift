@@ -21,8 +21,9 @@ package struct Descriptor: ~Copyable, Sendable {
     }
 
     /// A second descriptor for the same open file, closed at exec. Corresponds to fcntl(2) F_DUPFD_CLOEXEC.
-    package borrowing func duplicate() throws(SystemCallError) -> Descriptor {
-        Descriptor(owning: try check(cl_duplicate(number, 3), "duplicating a descriptor"))
+    /// - Parameter minimum: the least number it may get.
+    package borrowing func duplicate(atLeast minimum: Int32 = 3) throws(SystemCallError) -> Descriptor {
+        Descriptor(owning: try check(cl_duplicate(number, minimum), "duplicating a descriptor"))
     }
 
     /// Switches O_NONBLOCK.

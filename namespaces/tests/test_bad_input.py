@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 
 import pytest
 
@@ -119,6 +120,27 @@ def test_engine_that_came_later(bare, lab):
         assert "Restart" in refusal(connect(bare), 69)["remedy"]
         bare.stop()
         bare.start(engine=path)
+        assert connect(bare).returncode == 0
+        bare.controller("disconnect")
+    finally:
+        os.unlink(path)
+
+
+def test_engine_that_an_upgrade_replaces(bare, lab):
+    """The running worker's rules name the file that was there: it goes on with that one, and the next worker takes the new."""
+    path = lab.path("bin", "replaced-sing-box")
+    shutil.copy(lab.engine, path)
+    bare.start(engine=path)
+    try:
+        assert connect(bare).returncode == 0
+        before = bare.status()["engine"]["pid"]
+        shutil.copy(lab.engine, path + ".new")
+        os.replace(path + ".new", path)
+        os.kill(before, signal.SIGKILL)
+        wait_until(lambda: (bare.status()["engine"] or {}).get("pid") not in (None, before)
+                   and bare.status()["state"] == "connected", 20, "another engine")
+        assert os.readlink(f"/proc/{bare.status()['engine']['pid']}/exe").endswith(" (deleted)")
+        bare.controller("disconnect")
         assert connect(bare).returncode == 0
         bare.controller("disconnect")
     finally:
