@@ -22,9 +22,10 @@ final class Fixture {
             ip link add eth0 address 02:00:00:00:00:01 type veth peer eth0q; ip link set eth0q up; ip link set eth0 up
             ip addr add 203.0.113.2/24 dev eth0; ip addr add 2001:db8:1::2/64 dev eth0 nodad
             ip route add default via 203.0.113.1; ip -6 route add default via 2001:db8:1::1
-            # The kernel reports the carrier and the link-local addresses on its own thread.
+            # The kernel reports the carrier, the link-local addresses and the routes of addresses on its own thread.
             for _ in $(seq 200); do
-                [ "$(ip -o -6 addr show scope link | grep -vc tentative)" = 2 ] && ip link show eth0 | grep -q 'state UP' && break
+                [ "$(ip -o -6 addr show scope link | grep -vc tentative)" = 2 ] && ip link show eth0 | grep -q 'state UP' &&
+                    [ "$(ip -6 route show table local type local | grep -c dev.eth0)" -ge 3 ] && break
                 sleep 0.02
             done
             """)

@@ -1,0 +1,44 @@
+// The proof of a connection: what a request that hangs costs.
+
+import Linux
+import Messages
+import Testing
+
+@testable import Controller
+
+struct ProofTests {
+    /// A server that says its port, keeps the first who comes waiting and answers the second.
+    private static let server = """
+        import socket
+        listener = socket.create_server(("127.0.0.1", 0))
+        print(listener.getsockname()[1], flush=True)
+        first, _ = listener.accept()
+        second, _ = listener.accept()
+        second.recv(65536)
+        second.sendall(b"HTTP/1.1 204 No Content\\r\\nConnection: close\\r\\n\\r\\n")
+        second.close()
+        first.recv(65536)
+        first.recv(65536)
+        """
+
+    @Test func aRequestThatHangsIsNotTheLastWord() throws {
+        let pipe = try Pipe()
+        var request = ChildRequest(path: "/usr/bin/python3", arguments: ["python3", "-I", "-c", Self.server])
+        request.environment = []
+        request.descriptors = [1: pipe.writer.number]
+        let child = try ChildProcess(starting: request)
+        defer { child.end(graceMilliseconds: 0) }
+        guard case .bytes(let said) = try readSome(pipe.reader.number) else { throw UnexpectedEnd() }
+        let port = String(decoding: said, as: UTF8.self).split(separator: "\n").first ?? ""
+        let output = Output(
+            language: .english, json: false, quiet: true, isWatched: false, columns: 80, writeOutput: { _ in },
+            writeError: { _ in })
+        let context = Context(
+            output: output, variable: { $0 == "TROCKET_PROBE_URL" ? "http://127.0.0.1:\(port)/" : nil }, user: 1000,
+            stateDirectory: "/nonexistent")
+        let proof = Proof.take(context, milliseconds: 20_000)
+        #expect(proof.isGood && proof.error == nil, "\(proof)")
+    }
+
+    private struct UnexpectedEnd: Error {}
+}
