@@ -154,7 +154,7 @@ def made_with():
         return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
     commit = said("git", "-C", REPOSITORY, "rev-parse", "--short=12", "HEAD")
     changed = said("git", "-C", REPOSITORY, "status", "--porcelain", "--untracked-files=no", "--", "Sources", "namespaces")
-    return (f"Commit {commit}{' with changes' if changed else ''}, Linux {platform.release()}, "
+    return (f"Commit {commit}{' with changes' if changed else ''}, Linux {platform.release().split('-')[0]}, "
             f"{said(engine_path(), 'version').splitlines()[0]}, {said('nft', '--version')}, "
             f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC.")
 
