@@ -1,73 +1,21 @@
 """Connections opened before connect. One end on the user's machine, the other abroad; both keep them going.
 
-    earlier.py serve A4 A6       abroad: a quiet sink (7777, both transports) and a talkative one (7778), at these addresses
-    earlier.py hold 4=A 6=A      on the user's machine: opens one of each, from a port of its own as well, writes "ready",
-                                 then sends on all of them for ever
-    earlier.py dam A             abroad: takes one connection (7779), reads nothing until a line comes on standard input, then
+    earlier.py hold 4=A 6=A      on the user's machine: opens one of each that `kept.py serve` takes abroad, to a quiet sink
+                                 (7777, both transports) and a talkative one (7778), from a port of its own as well, writes
+                                 "ready", then sends on all of them for ever
+    earlier.py dam A             abroad: takes one connection (7780), reads nothing until a line comes on standard input, then
                                  writes how many bytes came and how it ended: "N end" or "N reset"
     earlier.py upload A          on the user's machine: writes to a dam until nothing more goes in, closes, writes the bytes
     earlier.py once              on the user's machine: takes one connection (4001), then waits for no other, and echoes
 """
 
 import itertools
-import selectors
 import socket
 import sys
 import time
 
-QUIET, TALKATIVE, DAM = 7777, 7778, 7779
+QUIET, TALKATIVE, DAM = 7777, 7778, 7780
 OWN, ONCE = 4000, 4001
-TALK = b"from the far end "
-
-
-def serve(*addresses):
-    """Reads what comes; on the talkative port also talks, every 20 ms."""
-    selector, streams, peers = selectors.DefaultSelector(), [], {}
-    for port in (QUIET, TALKATIVE):
-        listener = socket.create_server(("::", port), family=socket.AF_INET6, dualstack_ipv6=True)
-        listener.setblocking(False)
-        selector.register(listener, selectors.EVENT_READ, ("listener", port))
-        for address in addresses:
-            # One for each, so that it answers from where it was asked.
-            datagrams = socket.socket(family_of(address), socket.SOCK_DGRAM)
-            datagrams.bind((address, port))
-            datagrams.setblocking(False)
-            selector.register(datagrams, selectors.EVENT_READ, ("datagrams", port))
-    print("ready", flush=True)
-    while True:
-        for key, _ in selector.select(0.02):
-            what, port = key.data
-            try:
-                if what == "listener":
-                    stream, _ = key.fileobj.accept()
-                    stream.setblocking(False)
-                    selector.register(stream, selectors.EVENT_READ, ("stream", port))
-                    if port == TALKATIVE:
-                        streams.append(stream)
-                elif what == "datagrams":
-                    _, peer = key.fileobj.recvfrom(2048)
-                    if port == TALKATIVE:
-                        peers[peer] = key.fileobj
-                elif not key.fileobj.recv(65536):
-                    raise ConnectionResetError
-            except BlockingIOError:
-                pass
-            except OSError:
-                if what == "stream":
-                    selector.unregister(key.fileobj)
-                    if key.fileobj in streams:
-                        streams.remove(key.fileobj)
-                    key.fileobj.close()
-        for stream in list(streams):
-            try:
-                stream.send(TALK)
-            except OSError:
-                pass
-        for peer, datagrams in list(peers.items())[-8:]:
-            try:
-                datagrams.sendto(TALK, peer)
-            except OSError:
-                pass
 
 
 def hold(targets):
@@ -141,9 +89,7 @@ def once():
         taken.sendall(data)
 
 
-if sys.argv[1] == "serve":
-    serve(*sys.argv[2:])
-elif sys.argv[1] == "dam":
+if sys.argv[1] == "dam":
     dam(sys.argv[2])
 elif sys.argv[1] == "upload":
     upload(sys.argv[2])

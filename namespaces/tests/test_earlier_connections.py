@@ -11,13 +11,14 @@ from lablib.capture import Capture
 from lablib.keeper import SERVERS
 
 FIRST = lines.LINES[0][1]
-SCRIPT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "leaklib", "earlier.py")
+LEAKLIB = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "leaklib")
+SCRIPT, FAR_END = os.path.join(LEAKLIB, "earlier.py"), os.path.join(LEAKLIB, "kept.py")
 
 
 @pytest.fixture(scope="module")
 def far_end(product, lab):
     """Servers abroad, one of which never stops talking."""
-    process = lab.popen("world", "/usr/bin/python3", "-I", SCRIPT, "serve", plan.WEB4, plan.WEB6, stdout=subprocess.PIPE)
+    process = lab.popen("world", "/usr/bin/python3", "-I", FAR_END, "serve", plan.WEB4, plan.WEB6, stdout=subprocess.PIPE)
     assert process.stdout.readline() == "ready\n"
     neighbour = lab.popen("lan", "/usr/bin/python3", "-I", os.path.join(SERVERS, "echo.py"), "serve", plan.SSH_PORT, stdout=subprocess.PIPE)
     assert neighbour.stdout.readline() == "ready\n"
@@ -83,7 +84,7 @@ def test_what_a_closed_program_left_to_send_stays(product, lab, guarded, address
             told = dam.stdout.readline().split()
             capture.barrier()
             capture.stop()
-            left = capture.lines(f"ether src {plan.CLIENT_MAC} and port 7779")
+            left = capture.lines(f"ether src {plan.CLIENT_MAC} and port 7780")
         if guarded:
             assert told[1] == "reset" and left == []
         else:
