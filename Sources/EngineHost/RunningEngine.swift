@@ -61,7 +61,7 @@ final class RunningEngine {
     var isListed = false
 
     /// Starts an engine.
-    /// - Parameter program: its path, without links.
+    /// - Parameter program: its path, or that of a descriptor which holds it open.
     init(
         _ start: EngineStart, program: String, profile: [UInt8], api: APIReport, configuration: EngineHostConfiguration
     ) throws {
