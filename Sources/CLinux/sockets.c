@@ -51,10 +51,8 @@ int cl_unix_listen(const char *path, unsigned mode, int backlog) {
     if (alive == -ECONNREFUSED) unlink(path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) return -errno;
-    mode_t old = umask(0177);
-    int bound = bind(fd, (struct sockaddr *)&address, sizeof address);
-    failed = bound < 0 ? -errno : 0;
-    umask(old);
+    // Nobody can connect before listen(2), so the mode may come after bind(2); a file mask would be all threads'.
+    if (bind(fd, (struct sockaddr *)&address, sizeof address) < 0) failed = -errno;
     if (!failed && chmod(path, mode) < 0) failed = -errno;
     if (!failed && listen(fd, backlog) < 0) failed = -errno;
     if (failed) {

@@ -88,22 +88,24 @@ func record(_ names: [String], link: String? = "https://panel.example/link/TOKEN
         #expect(try store.body(expected.sources[0]) == [0xff, 0])
     }
 
-    @Test func modesKeepSecretsFromOthersAndLetTheEngineRead() throws {
-        let scratch = try Scratch()
-        let store = try StateDirectory(scratch.path)
-        chmod(scratch.path, 0o2750)
-        let before = umask(0o077)
-        defer { umask(before) }
-        try store.commit(record(["A"]), profile: [1], bodies: [("1", [1])]) { _ in }
-        try store.ruleSetFolder().replace("x.srs", with: [1], mode: 0o640)
-        _ = try store.logFolder()
-        #expect(scratch.mode("subscription.json") == 0o600)
-        #expect(scratch.mode("profile.json") == 0o640)
-        #expect(scratch.mode("source") & 0o777 == 0o700)
-        #expect(scratch.mode("source/1") == 0o600)
-        #expect(scratch.mode("rule-sets") == 0o2750)
-        #expect(scratch.mode("rule-sets/x.srs") == 0o640)
-        #expect(scratch.mode("logs") & 0o777 == 0o700)
+    @Test func modesKeepSecretsFromOthersAndLetTheEngineRead() async {
+        // In a process of its own: the file mask is all threads'.
+        await #expect(processExitsWith: .success) {
+            let scratch = try Scratch()
+            let store = try StateDirectory(scratch.path)
+            chmod(scratch.path, 0o2750)
+            umask(0o077)
+            try store.commit(record(["A"]), profile: [1], bodies: [("1", [1])]) { _ in }
+            try store.ruleSetFolder().replace("x.srs", with: [1], mode: 0o640)
+            _ = try store.logFolder()
+            #expect(scratch.mode("subscription.json") == 0o600)
+            #expect(scratch.mode("profile.json") == 0o640)
+            #expect(scratch.mode("source") & 0o777 == 0o700)
+            #expect(scratch.mode("source/1") == 0o600)
+            #expect(scratch.mode("rule-sets") == 0o2750)
+            #expect(scratch.mode("rule-sets/x.srs") == 0o640)
+            #expect(scratch.mode("logs") & 0o777 == 0o700)
+        }
     }
 
     @Test func anImportReplacesBodiesAndForgetsLatenciesOfGoneLines() throws {
