@@ -42,6 +42,8 @@ private final class Desk {
                 case "TROCKET_SOCKET": socket
                 // The proof is another matter.
                 case "TROCKET_PROBE_URL": "https://127.0.0.1:1/"
+                // Without them no domestic address is known to be direct.
+                case "TROCKET_RULE_SETS": "/nonexistent"
                 default: Surroundings.variable($0)
                 }
             }, stateDirectory: path)
