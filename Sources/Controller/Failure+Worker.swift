@@ -44,14 +44,16 @@ extension Failure {
             remedy: Messages.divertedRemedy(family: first.family, priority: priority))
     }
 
-    /// A failure the worker reports. Its English words are kept; the Chinese ones come from the catalogue by code.
+    /// A failure the worker reports. Its English words are kept; the Chinese ones come from the catalogue by code, with the
+    /// worker's behind them where these say more.
     static func worker(_ failure: Commands.Failure) -> Failure {
         let code = failure.code.rawValue
         let known = Messages.workerFailures[code]
         let remedy = failure.remedy ?? known?.remedy.english ?? ""
         return Failure(
-            code, exit(for: failure.code), Text(known?.message.chinese ?? failure.message, failure.message),
-            remedy: Text(known?.remedy.chinese ?? remedy, remedy))
+            code, exit(for: failure.code),
+            Text(known?.message.chinese(keeping: failure.message) ?? failure.message, failure.message),
+            remedy: Text(known?.remedy.chinese(keeping: remedy) ?? remedy, remedy))
     }
 
     /// Why the tunnel is not up; nil when nothing is wrong.
@@ -80,5 +82,16 @@ extension Failure {
             .unavailable
         default: .failed
         }
+    }
+}
+
+extension Text {
+    /// The Chinese words, with English ones of the worker behind them that say more than this text's own.
+    func chinese(keeping words: String) -> String {
+        // What a sentence leads up to, such as a command, may be in the Chinese words already.
+        let point = words.split(separator: ": ").last.map { $0.hasSuffix(".") ? $0.dropLast() : $0 } ?? ""
+        guard words != english, !chinese.contains(point) else { return chinese }
+        let more = words.hasSuffix(".") ? words.dropLast() : words[...]
+        return chinese.hasSuffix("。") ? "\(chinese.dropLast())（\(more)）。" : "\(chinese)（\(more)）"
     }
 }

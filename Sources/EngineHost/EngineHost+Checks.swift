@@ -125,7 +125,7 @@ extension EngineHost {
         }
         if value("kernel/apparmor_restrict_unprivileged_userns") == "1" {
             return Failure(
-                .userNamespaces, message + " (by AppArmor).",
+                .userNamespaces, message + " (kernel.apparmor_restrict_unprivileged_userns is 1).",
                 remedy: "Load the AppArmor profile that comes with Trocket, or: "
                     + "sysctl kernel.apparmor_restrict_unprivileged_userns=0.")
         }

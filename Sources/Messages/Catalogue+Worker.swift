@@ -36,7 +36,8 @@ extension Messages {
         "请稍后再试；它会自己重新启动，trocket-controller disconnect 可清理残留。",
         "Try again in a moment: it restarts by itself; trocket-controller disconnect repairs what may be left.")
 
-    /// The worker's failures by code: what happened and what to do. The English message is the worker's own, with details.
+    /// The worker's failures by code: what happened and what to do. The worker says it in English, mostly with more details;
+    /// where it always says the same, this is that.
     package static let workerFailures: [String: (message: Text, remedy: Text)] = [
         "bad-request": (Text("系统服务看不懂这个请求。", "The service does not understand the request."), sameReleaseRemedy),
         "unknown-call": (Text("系统服务不认识这个请求。", "The service does not know the call."), sameReleaseRemedy),
@@ -44,12 +45,12 @@ extension Messages {
             Text("系统服务与本程序的协议版本不同。", "The service speaks another version of the protocol."), sameReleaseRemedy
         ),
         "too-large": (Text("请求太大。", "The request is too large."), sameReleaseRemedy),
-        "not-permitted": (Text("没有权限使用系统服务。", "You may not use the service."), notInGroupRemedy),
+        "not-permitted": (Text("没有权限使用系统服务。", "This user may not use Trocket's worker."), notInGroupRemedy),
         "not-owner": (
-            Text("当前连接属于另一个用户。", "The tunnel belongs to another user."),
+            Text("当前连接属于另一个用户。", "The tunnel belongs to another user of this machine."),
             Text(
                 "请该用户断开，或由 root 运行 trocket-controller disconnect。",
-                "Ask that user to disconnect, or run trocket-controller disconnect as root.")
+                "Ask that user to disconnect, or disconnect as root.")
         ),
         "busy": (
             Text("系统服务正在连接或断开。", "The service is connecting or disconnecting."),
@@ -72,21 +73,29 @@ extension Messages {
         "no-log": (Text("这份日志读不到。", "That log cannot be read."), Text("请稍后再试。", "Try again in a moment.")),
         "no-profile": (
             Text("还没有可用的配置。", "There is no profile yet."),
-            Text("请先运行 trocket-controller import 链接。", "Run first: trocket-controller import LINK")
+            Text(
+                "请先运行 trocket-controller import 链接。",
+                "Import a subscription first: trocket-controller import LINK.")
         ),
         "bad-profile": (
             Text("保存的配置不可信或无法读取。", "The stored profile cannot be trusted or read."),
             Text("请运行 trocket-controller update 重新生成。", "Make it anew with: trocket-controller update")
         ),
-        "engine-missing": (Text("系统服务找不到代理内核。", "The service cannot find the engine."), engineMissingRemedy),
+        "engine-missing": (
+            Text("系统服务找不到可用的代理内核。", "The service cannot find the engine."),
+            Text("请重新安装 Trocket。", "Install Trocket again.")
+        ),
         "engine-exited": (Text("代理内核退出了。", "The engine ended."), engineLogRemedy),
         "engine-timeout": (Text("代理内核没有及时就绪。", "The engine did not get ready in time."), engineLogRemedy),
         "untrusted-sandbox": (
-            Text("内核的沙箱不是它自己的，已拒绝。", "The engine's sandbox is not its own."), reportRemedy
+            Text("内核的沙箱不是它自己的，已拒绝。", "The engine's sandbox is not its own."),
+            Text("请使用未经改动的 sing-box 1.14 以上版本。", "Use an unchanged sing-box 1.14 or newer.")
         ),
         "engine-host-gone": (
-            Text("启动内核的进程不在了。", "The process that starts the engine is gone."),
-            Text("请重启系统服务：sudo systemctl restart trocket-tunnel。", "Run: sudo systemctl restart trocket-tunnel")
+            Text("启动内核的进程不在了，内核也随之退出。", "The engine host has ended, and the engine with it."),
+            Text(
+                "请断开，再重启系统服务：sudo systemctl restart trocket-tunnel。",
+                "Disconnect, then start trocket-tunnel again.")
         ),
         "user-namespaces-forbidden": (
             Text("系统不允许普通用户使用用户命名空间。", "Unprivileged user namespaces are forbidden on this system."),
@@ -102,8 +111,9 @@ extension Messages {
         "nft-missing": (
             Text("内核没有 nftables，无法启用断网保护。", "The kernel has no nftables, so there is no kill switch."),
             Text(
-                "请运行 sudo modprobe nf_tables，或不用 --kill-switch 连接。",
-                "Run: sudo modprobe nf_tables, or connect without --kill-switch.")
+                "请不用断网保护连接；或加载 nf_tables、nft_ct、nft_reject_inet（sudo modprobe -a），断开后再连接。",
+                "Connect without the kill switch; or load nf_tables, nft_ct and nft_reject_inet, disconnect and connect "
+                    + "again.")
         ),
         "taken": (
             Text("网络设备名或地址已被其他程序占用。", "The link's name or all addresses are taken by something else."),
@@ -113,7 +123,12 @@ extension Messages {
             Text("已有另一个 Trocket 服务在管理本机网络。", "Another Trocket service manages this network."),
             Text("请先停掉它。", "Stop it first.")
         ),
-        "sandbox-network": (Text("沙箱内的网络没有建好。", "The sandbox's network could not be set up."), workerLogRemedy),
+        "sandbox-network": (
+            Text("沙箱内的网络没有建好。", "The sandbox's network could not be set up."),
+            Text(
+                "请查看 trocket-controller logs --source worker，并运行 trocket-controller doctor。",
+                "Look at the worker's log; run trocket-controller doctor.")
+        ),
         "host-network": (
             Text("本机网络没有改好。", "The host's network could not be set up."), workerLogRemedy
         ),
@@ -125,10 +140,13 @@ extension Messages {
             )
         ),
         "worker-died": (
-            Text("系统服务曾意外退出，断网保护仍在生效。", "The service died with the kill switch on; it still blocks."),
             Text(
-                "系统服务会自动重新连接；如要恢复网络，请运行 trocket-controller disconnect。",
-                "It connects again by itself; trocket-controller disconnect lifts the block.")
+                "系统服务曾意外退出，断网保护仍在生效。",
+                "The worker ended while the kill switch was on; nothing leaves this machine but local traffic."),
+            Text(
+                "除非一再失败，系统服务会自动重新连接；如要恢复网络，请运行 trocket-controller disconnect。",
+                "The connection is taken up again unless that has failed too often; trocket-controller disconnect opens "
+                    + "the network.")
         ),
         "state-directory": (
             Text("系统服务的目录无法使用。", "A directory of the service cannot be used."), workerLogRemedy

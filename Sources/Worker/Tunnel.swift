@@ -117,7 +117,9 @@ final class Tunnel {
 
     private static let workerDied = Failure(
         .workerDied, "The worker ended while the kill switch was on; nothing leaves this machine but local traffic.",
-        remedy: "The connection is taken up again unless that has failed too often; disconnect opens the network.")
+        remedy:
+            "The connection is taken up again unless that has failed too often; trocket-controller disconnect opens the "
+            + "network.")
 
     /// Asks the engine host for something. One that was stopped is woken: what it is asked for must happen.
     func ask(_ call: HostCall) {

@@ -64,10 +64,39 @@ private let workerCodes: [FailureCode: ExitCode] = [
             let failure = Failure.worker(Commands.Failure(code, "It failed because of X.", remedy: nil))
             #expect(failure.exit == exit, "\(code.rawValue)")
             #expect(failure.message(.english) == "It failed because of X.")
-            #expect(failure.message(.chinese) != failure.message(.english), "\(code.rawValue)")
+            #expect(!failure.message(.chinese).hasPrefix("It"), "\(code.rawValue)")
+            #expect(failure.message(.chinese).hasSuffix("（It failed because of X）。"), "\(code.rawValue)")
             #expect(!failure.remedy(.english).isEmpty, "\(code.rawValue)")
             #expect(!failure.remedy(.chinese).isEmpty, "\(code.rawValue)")
+            #expect(!failure.remedy(.chinese).contains(failure.remedy(.english)), "\(code.rawValue)")
         }
+    }
+
+    /// What only the worker knows: signals, sysctls, names of links, other workers.
+    @Test func theWorkersParticularsAreInBothLanguages() {
+        for code in Messages.workerFailures.keys.sorted() {
+            let cause = Commands.Failure(
+                FailureCode(rawValue: code), "Refused: kernel.thing is 0, link wg7.", remedy: "Run: ip link delete wg7."
+            )
+            let failure = Failure.worker(cause)
+            for language in Language.allCases {
+                #expect(failure.message(language).contains("Refused: kernel.thing is 0, link wg7"), "\(code)")
+                #expect(failure.remedy(language).contains("ip link delete wg7"), "\(code)")
+            }
+        }
+    }
+
+    @Test func whatTheWorkerAlwaysSaysIsNotSaidTwice() {
+        let owner = Failure.worker(
+            Commands.Failure(
+                .notOwner, "The tunnel belongs to another user of this machine.",
+                remedy: "Ask that user to disconnect, or disconnect as root."))
+        #expect(owner.message(.chinese) == "当前连接属于另一个用户。")
+        #expect(owner.remedy(.chinese) == "请该用户断开，或由 root 运行 trocket-controller disconnect。")
+        let log = "Look at its log: trocket-controller logs --source engine."
+        let ended = Failure.worker(Commands.Failure(.engineExited, "The engine was killed by signal 9.", remedy: log))
+        #expect(ended.message(.chinese) == "代理内核退出了（The engine was killed by signal 9）。")
+        #expect(ended.remedy(.chinese) == "请查看 trocket-controller logs --source engine。")
     }
 
     @Test func trafficThatIsKeptOutOfTheTunnelIsAFailureWithItsRule() throws {

@@ -223,8 +223,9 @@ def test_no_tun_device(bare):
 
 def test_user_namespaces_forbidden(bare):
     start_denied(bare, "userns")
-    told = refusal(connect(bare), 69)
-    assert "namespace" in told["message"].lower()
+    for language in ("en", "zh"):
+        told = refusal(connect(bare, environment={"TROCKET_LANG": language}), 69)
+        assert "user.max_user_namespaces is 0" in told["message"] and "user.max_user_namespaces=" in told["remedy"]
 
 
 def test_no_nftables_falls_back_to_tun_and_says_so(bare, lab):
