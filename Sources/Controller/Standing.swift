@@ -261,7 +261,7 @@ extension Standing {
             rows.append(
                 (Messages.engineLabel, Messages.engine(engine.version, memory, status.engine?.restarts ?? 0)))
         }
-        if let dns = dnsText { rows.append((Messages.dnsLabel, dns)) }
+        if let dns = Self.dnsText(status.dns) { rows.append((Messages.dnsLabel, dns)) }
         if let quota = self.state.subscription?.quota { rows.append((Messages.quotaLabel, Self.quotaText(quota))) }
         for (position, notice) in notices.enumerated() {
             rows.append((position == 0 ? Messages.noticeLabel : Text("", ""), notice.text))
@@ -282,13 +282,14 @@ extension Standing {
         return Messages.notProven(Messages.delayErrors[proof.error ?? ""] ?? Text(verbatim: proof.error ?? ""), age)
     }
 
-    private var dnsText: Text? {
-        guard let method = status.dns["method"].string else { return nil }
-        let detail = status.dns["detail"].string.map { $0.isEmpty ? "" : " (\($0))" } ?? ""
-        guard let secured = status.dns["secured"].bool else { return Text(verbatim: method + detail) }
-        return secured
-            ? Text("已接管：\(method)\(detail)", "inside the tunnel: \(method)\(detail)")
-            : Text("没有完全接管：\(method)\(detail)", "not fully inside the tunnel: \(method)\(detail)")
+    /// How names are kept inside the tunnel, in a sentence; nil without a tunnel.
+    static func dnsText(_ dns: JSON) -> Text? {
+        guard let method = dns["method"].string else { return nil }
+        let known = Messages.dns[method]
+        let detail = dns["detail"].string ?? known?.english ?? method
+        let how = Text(known?.chinese(keeping: detail) ?? detail, detail)
+        guard let secured = dns["secured"].bool else { return how }
+        return (secured ? Text("已接管：", "inside the tunnel: ") : Text("没有完全接管：", "not fully inside the tunnel: ")) + how
     }
 
     private static func quotaText(_ quota: Quota) -> Text {

@@ -168,6 +168,14 @@ extension Messages {
     package static let hostSide = Text("== 本机一侧", "== host side")
     package static let sandboxSide = Text("== 沙箱一侧", "== sandbox side")
 
+    /// How names are kept inside the tunnel, by the worker's names; the English is the worker's own.
+    package static let dns: [String: Text] = [
+        "capture": Text("发往任何服务器的 DNS 查询都被收进隧道", "DNS queries to any server are taken into the tunnel"),
+        "resolved": Text("systemd-resolved 经隧道查询", "systemd-resolved asks through the tunnel"),
+        "refused": Text(
+            "systemd-resolved 没有接受改走隧道的设置", "systemd-resolved could not be told to ask through the tunnel"),
+    ]
+
     // MARK: Connections
 
     package static let noConnections = Text("没有活动的连接。", "There are no live connections.")

@@ -152,6 +152,27 @@ final class FakeWorker {
         #expect(json["proof"].isNull)
     }
 
+    /// The sentences are the worker's, see `DNSProtection`.
+    @Test func theWayOfNamesIsSaidInBothLanguages() throws {
+        let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        let source = try UserFile.read(root + "/Sources/TunnelHost/DNSBackend.swift", limit: 1 << 20)
+        let told = String(decoding: source, as: UTF8.self)
+        for (method, words) in Messages.dns {
+            #expect(told.contains("\"\(words.english)"), "\(method)")
+            let text = try #require(
+                Standing.dnsText(["method": .string(method), "secured": true, "detail": .string(words.english)]))
+            #expect(text.chinese == "已接管：" + words.chinese)
+            #expect(text.english == "inside the tunnel: " + words.english)
+        }
+        let refusal = "systemd-resolved could not be told to ask through the tunnel (Access denied): it goes around."
+        let text = try #require(
+            Standing.dnsText(["method": "refused", "secured": false, "detail": .string(refusal)]))
+        #expect(text.english == "not fully inside the tunnel: " + refusal)
+        #expect(text.chinese.hasPrefix("没有完全接管：systemd-resolved 没有接受") && text.chinese.contains("Access denied"))
+        #expect(Standing.dnsText(["method": "new"]) == Text(verbatim: "new"))
+        #expect(Standing.dnsText([:]) == nil)
+    }
+
     @Test func aProofStandsForOneConnectionLineAndMode() {
         var status = StatusReport(state: .connected)
         status.since = 100
