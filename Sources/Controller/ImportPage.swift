@@ -127,7 +127,8 @@ struct ImportPage {
             case .cached: Text("已下载", "downloaded")
             case .removed: Text("未使用", "not used")
             }
-        return [set.tag, status(language), set.bytes.map { Figures.bytes($0) } ?? "", set.reason ?? set.url ?? ""]
+        let remark = set.reason.map { Messages.ruleSetRemark($0)(language) } ?? set.url ?? ""
+        return [set.tag, status(language), set.bytes.map { Figures.bytes($0) } ?? "", remark]
     }
 
     private static func text(_ agent: AgentResult) -> Text {
