@@ -18,6 +18,9 @@ package struct Standing {
         case unlessFresh(Int)
         /// In any case; bounded in milliseconds.
         case always(Int)
+
+        /// For whoever asks how things are: long enough for the second request of a proof, see `Proof.take`.
+        package static let inPassing = unlessFresh(5000)
     }
 
     /// The worker's word.

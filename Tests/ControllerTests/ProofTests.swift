@@ -1,5 +1,8 @@
 // The proof of a connection: what a request that hangs costs.
 
+import CommandLine
+import Commands
+import JSON
 import Linux
 import Messages
 import Testing
@@ -21,7 +24,12 @@ struct ProofTests {
         first.recv(65536)
         """
 
-    @Test func aRequestThatHangsIsNotTheLastWord() throws {
+    /// Runs the server.
+    /// - Parameter body: gets a context that asks it.
+    private func withServer(
+        socket: String = "", stateDirectory: String = "/nonexistent", print: @escaping (String) -> Void = { _ in },
+        _ body: (Context) throws -> Void
+    ) throws {
         let pipe = try Pipe()
         var request = ChildRequest(path: "/usr/bin/python3", arguments: ["python3", "-I", "-c", Self.server])
         request.environment = []
@@ -31,13 +39,30 @@ struct ProofTests {
         guard case .bytes(let said) = try readSome(pipe.reader.number) else { throw UnexpectedEnd() }
         let port = String(decoding: said, as: UTF8.self).split(separator: "\n").first ?? ""
         let output = Output(
-            language: .english, json: false, quiet: true, isWatched: false, columns: 80, writeOutput: { _ in },
+            language: .english, json: true, quiet: true, isWatched: false, columns: 80, writeOutput: print,
             writeError: { _ in })
-        let context = Context(
-            output: output, variable: { $0 == "TROCKET_PROBE_URL" ? "http://127.0.0.1:\(port)/" : nil }, user: 1000,
-            stateDirectory: "/nonexistent")
-        let proof = Proof.take(context, milliseconds: 20_000)
-        #expect(proof.isGood && proof.error == nil, "\(proof)")
+        let variables = ["TROCKET_PROBE_URL": "http://127.0.0.1:\(port)/", "TROCKET_SOCKET": socket]
+        try body(Context(output: output, variable: { variables[$0] }, user: 1000, stateDirectory: stateDirectory))
+    }
+
+    @Test func aRequestThatHangsIsNotTheLastWord() throws {
+        try withServer { context in
+            let proof = Proof.take(context, milliseconds: 20_000)
+            #expect(proof.isGood && proof.error == nil, "\(proof)")
+        }
+    }
+
+    /// One datagram that is lost makes no line dead.
+    @Test func statusWaitsForTheSecondRequest() throws {
+        let tunnel = try FakeTunnel()
+        defer { tunnel.stop() }
+        var printed = ""
+        try withServer(socket: tunnel.socket, print: { printed += $0 }) { context in
+            _ = try Verb.status.run(context, Program.table.parse(["status", "--json"]))
+        }
+        let status = try JSON.parse(printed)
+        #expect(status["proof"]["ok"] == true, "\(printed)")
+        #expect(status["reason"].isNull)
     }
 
     private struct UnexpectedEnd: Error {}

@@ -18,7 +18,7 @@ extension Verb {
             ])
     ) { context, command in
         let worker = try context.worker()
-        let proving: Standing.Proving = command.has("proof") ? .always(8000) : .unlessFresh(1500)
+        let proving: Standing.Proving = command.has("proof") ? .always(8000) : .inPassing
         let tunnel = Tunnel(try worker.status(network: command.has("network")), context)
         let standing = Standing(context, tunnel, proving: proving)
         show(standing, context.output, pretty: !command.has("watch"))
@@ -59,7 +59,7 @@ extension Verb {
                 }
             }
             if latest != shown {
-                show(Standing(context, tunnel, proving: .unlessFresh(1500)), context.output, pretty: false)
+                show(Standing(context, tunnel, proving: .inPassing), context.output, pretty: false)
                 shown = latest
             }
             let ready = context.client.wait(milliseconds: 60_000, also: [(worker.descriptor, .readable)])
