@@ -2,6 +2,7 @@
 
 import Commands
 package import EngineControl
+import Importing
 import JSON
 package import Linux
 import Profiles
@@ -102,8 +103,15 @@ package final class Measurement {
         } catch {
             // A program that is no engine, or one too old, is asked what it is only now: the question takes 60 ms.
             _ = try EngineBinary(at: path)
-            throw error
+            throw withoutSecrets(error, profile)
         }
+    }
+
+    /// The error without what is secret in the profile: an engine that ends quotes what it cannot use.
+    private static func withoutSecrets(_ error: any Error, _ profile: JSON) -> any Error {
+        guard case EngineFailure.ended(let words) = error else { return error }
+        return EngineFailure.ended(
+            Scrubber.scrub(words, of: [profile["outbounds"], profile["endpoints"], profile["dns"]["servers"]]))
     }
 
     /// True when every line has its outcome.
@@ -127,7 +135,10 @@ package final class Measurement {
         if let engine {
             ready.removeLast()
             engine.drain().forEach(read)
-            if !engine.isRunning { throw EngineFailure.ended(engine.lastSentence) }
+            if !engine.isRunning {
+                let ended = EngineFailure.ended(engine.lastSentence)
+                throw Self.withoutSecrets(ended, try JSON.parse(context.state().profile()))
+            }
         }
         endDiagnoses()
         return ready

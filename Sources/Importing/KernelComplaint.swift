@@ -1,6 +1,6 @@
 // What the engine complains of when it refuses a profile, read from its one sentence.
 
-import JSON
+package import JSON
 
 /// The part of a profile the engine names.
 enum KernelComplaint: Hashable {
@@ -97,8 +97,8 @@ enum KernelComplaint: Hashable {
     }
 }
 
-/// Taking secrets out of the engine's sentences, which quote what they could not read.
-enum Scrubber {
+/// Takes secrets out of the engine's sentences, which quote what they could not read.
+package enum Scrubber {
     /// Members whose values are no secrets and help to understand.
     private static let open: Set<String> = [
         "type", "tag", "method", "security", "network", "flow", "version", "plugin", "mode", "congestion_control",
@@ -106,7 +106,7 @@ enum Scrubber {
     ]
 
     /// The words without any text value of the object, but those of harmless members.
-    static func scrub(_ words: String, of object: JSON) -> String {
+    package static func scrub(_ words: String, of object: JSON) -> String {
         var secrets: [String] = []
         collect(object, into: &secrets)
         var kept = words

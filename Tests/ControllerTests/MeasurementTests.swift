@@ -19,6 +19,48 @@ import Testing
         ]
     }
 
+    private func line(_ name: String) -> StoredLine {
+        StoredLine(identity: name, tag: name, name: name, type: "trojan", server: "", port: nil, multiplier: nil)
+    }
+
+    /// Surroundings without a worker, with a stored subscription.
+    private func context(_ directory: TemporaryDirectory, _ profile: JSON, _ lines: [StoredLine]) throws -> Context {
+        let record = SubscriptionRecord(
+            link: nil, agent: nil, title: nil, format: "sing-box", fetchedAt: 0, intervalHours: nil, quota: nil,
+            lines: lines, sources: [], report: nil, domesticAddressesAreDirect: false, engine: "")
+        let output = Output(
+            language: .english, json: false, quiet: true, isWatched: false, columns: 80, writeOutput: { _ in },
+            writeError: { _ in })
+        let context = Context(
+            output: output,
+            variable: { $0 == "TROCKET_SOCKET" ? "/nonexistent/socket" : Surroundings.variable($0) },
+            stateDirectory: directory.path)
+        try context.state().commit(record, profile: profile.encoded(), bodies: []) { _ in }
+        return context
+    }
+
+    /// The engine quotes what it cannot use, and the profile of an older release, or one somebody changed, may hold that.
+    @Test func whatTheEngineQuotesIsNotShown() throws {
+        let directory = try TemporaryDirectory()
+        let secret = "hunter2-in-the-wrong-field"
+        var bad = outbound("A", server: "127.0.0.1", port: 1)
+        bad["connect_timeout"] = .string(secret)
+        let profile: JSON = ["outbounds": [bad, ["type": "direct", "tag": "direct"]]]
+        let context = try context(directory, profile, [line("A")])
+        do {
+            _ = try Measurement(context, lines: [line("A")], timeout: 1000, concurrency: 1) { _, _ in }
+            Issue.record("The engine took it.")
+        } catch {
+            let failure = Failure(describing: error)
+            #expect(failure.code == "engine-ended")
+            #expect(
+                failure.message(.english).contains("connect_timeout") && failure.message(.english).contains("…"),
+                "\(failure.message(.english))")
+            #expect(!failure.message(.english).contains(secret), "\(failure.message(.english))")
+        }
+        _ = try context.state().forget()
+    }
+
     @Test func tellsWhyLinesFail() throws {
         let directory = try TemporaryDirectory()
         // Nobody listens on the first port; the second takes connections and never says a word.
@@ -35,20 +77,8 @@ import Testing
                     + [["type": "direct", "tag": "direct"]]),
         ]
         let names = servers.map(\.0) + ["nameless"]
-        let lines = names.map {
-            StoredLine(identity: $0, tag: $0, name: $0, type: "trojan", server: "", port: nil, multiplier: nil)
-        }
-        let record = SubscriptionRecord(
-            link: nil, agent: nil, title: nil, format: "sing-box", fetchedAt: 0, intervalHours: nil, quota: nil,
-            lines: lines, sources: [], report: nil, domesticAddressesAreDirect: false, engine: "")
-        let output = Output(
-            language: .english, json: false, quiet: true, isWatched: false, columns: 80, writeOutput: { _ in },
-            writeError: { _ in })
-        let context = Context(
-            output: output,
-            variable: { $0 == "TROCKET_SOCKET" ? "/nonexistent/socket" : Surroundings.variable($0) },
-            stateDirectory: directory.path)
-        try context.state().commit(record, profile: profile.encoded(), bodies: []) { _ in }
+        let lines = names.map(line)
+        let context = try context(directory, profile, lines)
         var outcomes: [String: DelayOutcome] = [:]
         let measurement = try Measurement(context, lines: lines, timeout: 1000, concurrency: 8) { position, outcome in
             outcomes[names[position]] = outcome
