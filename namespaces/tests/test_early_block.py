@@ -1,6 +1,7 @@
 """The early block of trocket-block.service: what it lets out before a tunnel is there, and that the tunnel works behind it."""
 
 import os
+import subprocess
 
 import pytest
 
@@ -42,3 +43,28 @@ def test_what_the_tunnel_lets_pass_passes_the_early_block(blocked, lab):
     def leaving():
         return lab.exec("abroad", "ss", "-Htn", "state", "last-ack", "dst", plan.CLIENT4).stdout
     wait_until(lambda: not leaving(), 5, "the server's connections are over")
+
+
+def test_a_program_on_ports_of_an_engine_connection_does_not_pass(blocked, lab):
+    lab.exec("client", "nft", f"""table inet earlier {{ chain output {{
+        type filter hook output priority filter - 1; policy accept; ip daddr {plan.WEB4} ct mark set 0x71000000
+    }}; }}""")
+    try:
+        assert lab.mirror(plan.WEB4, plan.MIRROR_PORTS[0]) is None
+    finally:
+        lab.exec("client", "nft", "delete", "table", "inet", "earlier")
+
+
+def test_what_asks_a_resolver_is_no_answer(blocked, lab):
+    """Where tracking begins with the block, an answer under way makes all later questions of that socket replies."""
+    asks = "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('', 4053)); print('ready', flush=True)\n" \
+           "_, resolver = s.recvfrom(99)\n" \
+           "try: s.sendto(b'and', resolver); print('sent')\n" \
+           "except PermissionError: print('refused')"
+    answers = "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('', {port})); " \
+              f"s.sendto(b'so', ('{plan.CLIENT4}', 4053))"
+    for port, word in ((853, "refused"), (8530, "sent")):
+        program = lab.popen("client", "/usr/bin/python3", "-I", "-c", asks, stdout=subprocess.PIPE)
+        assert program.stdout.readline() == "ready\n"
+        lab.exec("lan", "/usr/bin/python3", "-I", "-c", answers.format(port=port))
+        assert program.communicate(timeout=20)[0] == word + "\n", port
