@@ -156,6 +156,9 @@ package struct Standing {
         status.state == .disconnected ? state.preferences.killSwitch ?? status.killSwitch : status.killSwitch
     }
 
+    /// What a person chose and can choose otherwise at any time.
+    var choice: [String] { [line ?? "", mode, killSwitch ? "kill switch" : ""] }
+
     /// `rule` or `global`.
     package var mode: String { engine?.mode.lowercased() ?? state.preferences.mode ?? RoutingMode.rule.lowercase }
 }

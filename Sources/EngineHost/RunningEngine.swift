@@ -15,14 +15,6 @@ final class HeldNamespaces {
     var network: Int32 { namespaces.network.number }
 }
 
-/// A wish to hear of a directory's changes, behind a reference.
-final class HeldWatch {
-    private let watch: DirectoryWatch
-    init(_ watch: consuming DirectoryWatch) { self.watch = watch }
-    var descriptor: Descriptor { _read { yield watch.descriptor } }
-    func drain() { watch.drain() }
-}
-
 /// An engine and what belongs to it.
 final class RunningEngine {
     /// The file the engine writes its sandbox's holder to.
@@ -34,7 +26,7 @@ final class RunningEngine {
     let port: UInt16
     let process: ChildProcess
     let output: OwnedDescriptor
-    let pidFileWatch: HeldWatch
+    let pidFileWatch: DirectoryWatch
     var namespaces: HeldNamespaces?
     var isReady = false
     /// False once it was asked to end.
@@ -72,7 +64,7 @@ final class RunningEngine {
         let directory = configuration.engineDirectory
         // Whatever an earlier engine left, a trap perhaps, is not this one's; its pid file least of all.
         try EngineFolder(configuration).tidy()
-        pidFileWatch = HeldWatch(try DirectoryWatch(directory))
+        pidFileWatch = try DirectoryWatch(directory)
 
         let ports = SandboxPorts()
         var tunnel = TunnelConfiguration(

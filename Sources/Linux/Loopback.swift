@@ -35,25 +35,3 @@ package enum Loopback {
     /// Bytes with the lines of some thousands of listening sockets.
     private static let listening = 1 << 20
 }
-
-/// Bytes from the kernel's random number generator. Corresponds to getrandom(2).
-package func randomBytes(_ count: Int) throws(SystemCallError) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
-    try check(cl_random(&bytes, count), "reading random bytes")
-    return bytes
-}
-
-/// Hears of files written or moved into a directory. Corresponds to inotify(7).
-package struct DirectoryWatch: ~Copyable {
-    /// Readable when something happened.
-    package let descriptor: Descriptor
-
-    package init(_ path: String) throws(SystemCallError) {
-        descriptor = Descriptor(owning: try check(cl_watch_directory(path), "watching", path))
-    }
-
-    /// Takes what happened off the queue.
-    package borrowing func drain() {
-        while case .bytes = try? readSome(descriptor.number, limit: 4096) {}
-    }
-}

@@ -10,7 +10,8 @@ package final class StateDirectory {
     /// The uid every file here must belong to: the directory's own.
     private let owner: UInt32
 
-    private static let stateFile = "subscription.json"
+    /// What holds everything but the profile and the sources.
+    package static let stateFile = "subscription.json"
     private static let profileFile = "profile.json"
     /// What subscription.json will be once profile.json is in place.
     private static let nextFile = "subscription.next.json"

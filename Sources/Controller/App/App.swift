@@ -5,6 +5,7 @@ import EngineControl
 import Linux
 import Messages
 import Screen
+import Store
 import Transfer
 
 /// The program without a verb.
@@ -35,8 +36,7 @@ final class App {
     var wantedLine: String?
     var wantedMode: Mode?
     var lookedForWorker = Moment(nanoseconds: 0)
-    private var stateWatch: Int32 = -1
-    private var watchStorage: WatchBox?
+    private var watch: DirectoryWatch?
     private var timers: [TimerName: (at: Moment, body: () -> Void)] = [:]
     private var isDirty = true
     private var painted = Moment(nanoseconds: 0)
@@ -77,7 +77,7 @@ final class App {
         let signals = screen.signalDescriptor
         paint()
         loadState()
-        watchState()
+        watch = try? DirectoryWatch(context.stateDirectory)
         paint()
         connectToWorker()
         while !isEnding {
@@ -119,7 +119,7 @@ final class App {
             Source(descriptor: signals) { [self] in readSignals() },
         ]
         if let worker { sources.append(Source(descriptor: worker.descriptor) { [self] in readWorker() }) }
-        if stateWatch >= 0 { sources.append(Source(descriptor: stateWatch) { [self] in stateChanged() }) }
+        if let watch { sources.append(Source(descriptor: watch.descriptor.number) { [self] in stateChanged() }) }
         for job in jobs {
             sources.append(
                 Source(descriptor: job.descriptor) { [self] in
@@ -204,21 +204,9 @@ final class App {
 
     // MARK: The state directory
 
-    private func watchState() {
-        guard let box = try? WatchBox(context.stateDirectory) else { return }
-        watchStorage = box
-        stateWatch = box.watch.descriptor.number
-    }
-
     private func stateChanged() {
-        guard let names = watchStorage?.watch.changes() else { return }
+        guard let names = watch?.changes() else { return }
         // Reading it soon after is reading it once, however many files an import replaces.
-        if names.contains("subscription.json") { after(.reload, milliseconds: 50) { [self] in loadState() } }
+        if names.contains(StateDirectory.stateFile) { after(.reload, milliseconds: 50) { [self] in loadState() } }
     }
-}
-
-/// Keeps a watch, which cannot be copied, in a place that can be referred to.
-private final class WatchBox {
-    let watch: DirectoryWatch
-    init(_ path: String) throws(SystemCallError) { watch = try DirectoryWatch(path) }
 }

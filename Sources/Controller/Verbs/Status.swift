@@ -6,6 +6,7 @@ import EngineControl
 import JSON
 import Linux
 import Messages
+import Store
 import Transfer
 
 extension Verb {
@@ -34,7 +35,7 @@ extension Verb {
         }
     }
 
-    /// Shows the state again whenever it changes, and the rates every second while there is an engine.
+    /// Shows the state again whenever it, the line or the mode changes, and the rates every second while there is an engine.
     private static func watch(_ context: Context, _ first: Standing) throws {
         let worker = try context.worker()
         var shown = first.status
@@ -43,6 +44,9 @@ extension Verb {
         _ = try worker.call(.subscribe)
         var rate: TrafficRate?
         var stream: (token: HTTPClient.Token, address: String)?
+        // Without a directory nothing was ever chosen.
+        let changes = try? DirectoryWatch(context.stateDirectory)
+        var choice = first.choice
         while context.output.lost == nil {
             let tunnel = Tunnel(latest, context)
             let address = tunnel.api == nil ? nil : latest.api?.address
@@ -58,11 +62,18 @@ extension Verb {
                     )
                 }
             }
-            if latest != shown {
-                show(Standing(context, tunnel, proving: .inPassing), context.output, pretty: false)
+            // Lines and modes are switched in the engine, of which the worker does not hear; what is stored then tells.
+            let isSwitched =
+                changes?.changes().contains(StateDirectory.stateFile) == true
+                && Standing(context, tunnel, proving: .never).choice != choice
+            if latest != shown || isSwitched {
+                let standing = Standing(context, tunnel, proving: .inPassing)
+                show(standing, context.output, pretty: false)
                 shown = latest
+                choice = standing.choice
             }
-            let ready = context.client.wait(milliseconds: 60_000, also: [(worker.descriptor, .readable)])
+            let others = [worker.descriptor, changes?.descriptor.number].compactMap { $0 }
+            let ready = context.client.wait(milliseconds: 60_000, also: others.map { ($0, .readable) })
             if ready.first?.isEmpty == false { try worker.readEvents() }
             if let now = rate { showRates(now, context.output, shown) }
             rate = nil

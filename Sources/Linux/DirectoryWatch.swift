@@ -1,8 +1,23 @@
-// Which files of a watched directory changed.
+// Hearing which files of a directory change.
 
-extension DirectoryWatch {
+import CLinux
+
+/// Hears of files written or moved into a directory. Corresponds to inotify(7).
+package final class DirectoryWatch {
+    /// Readable when something happened.
+    package let descriptor: Descriptor
+
+    package init(_ path: String) throws(SystemCallError) {
+        descriptor = Descriptor(owning: try check(cl_watch_directory(path), "watching", path))
+    }
+
+    /// Takes what happened off the queue.
+    package func drain() {
+        while case .bytes = try? readSome(descriptor.number, limit: 4096) {}
+    }
+
     /// The names of the files that were replaced since the last call; takes them off the queue. See inotify(7).
-    package borrowing func changes() -> Set<String> {
+    package func changes() -> Set<String> {
         var names: Set<String> = []
         while case .bytes(let bytes) = try? readSome(descriptor.number) {
             // struct inotify_event: wd, mask, cookie, len (32 bit each), then len bytes of name, padded with zeroes.
