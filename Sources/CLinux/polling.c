@@ -58,6 +58,17 @@ int cl_timer_set(int fd, uint64_t at_nanoseconds) {
     return timerfd_settime(fd, TFD_TIMER_ABSTIME, &when, NULL) < 0 ? -errno : 0;
 }
 
+int cl_clock_watch(void) {
+    int fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (fd < 0) return -errno;
+    // Years ahead: what is awaited is its cancellation.
+    struct itimerspec never = {.it_value = {.tv_sec = INT32_MAX}};
+    if (timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) == 0) return fd;
+    int failed = -errno;
+    close(fd);
+    return failed;
+}
+
 int cl_signal_descriptor(const int *signals, int count) {
     sigset_t set;
     sigemptyset(&set);
@@ -91,6 +102,7 @@ static uint64_t clock_now(clockid_t clock) {
 }
 
 uint64_t cl_clock_boot(void) { return clock_now(CLOCK_BOOTTIME); }
+uint64_t cl_clock_asleep(void) { return clock_now(CLOCK_BOOTTIME) - clock_now(CLOCK_MONOTONIC); }
 uint64_t cl_clock_real(void) { return clock_now(CLOCK_REALTIME); }
 
 int cl_reap(int pid, int block, int *code) {

@@ -46,6 +46,19 @@ package struct GuardTable: Hashable, Sendable {
     /// The same under a name that guards while the table itself is made anew; gone with the worker.
     package var standIn: String { text(named: Reserved.guardStandIn, isOwned: true) }
 
+    /// A table that lets everything pass and has the kernel track connections; gone with the worker.
+    package static let tracking = """
+        table inet \(Reserved.trackingTable) {
+        \tflags owner
+
+        \tchain out {
+        \t\ttype filter hook output priority filter; policy accept;
+        \t\tct state new accept
+        \t}
+        }
+
+        """
+
     private func text(named name: String, isOwned: Bool) -> String {
         var lines = ["table inet \(name) {"]
         if isOwned { lines += ["\tflags owner", ""] }

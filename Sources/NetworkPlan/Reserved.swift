@@ -57,6 +57,8 @@ package enum Reserved {
     package static let guardTable = "trocket_guard"
     /// Guards while `guardTable` is made anew.
     package static let guardStandIn = "trocket_guard_standin"
+    /// Has the kernel track connections while the guard comes.
+    package static let trackingTable = "trocket_tracking"
     /// The nft table that lets domestic destinations pass the guard.
     package static let domesticTable = "trocket_domestic"
     /// The mark of what it lets pass, between that table and the guard; "troc", as nft writes it.

@@ -14,7 +14,12 @@ extension HostNetwork {
     func setGuard(_ table: GuardTable) throws {
         guard let nft else { return }
         let isFirst = installed.guardTable == nil
-        if isFirst { resetConnectionsFromBefore(table) }
+        if isFirst {
+            try trackConnections(nft)
+            resetConnectionsFromBefore(table)
+        }
+        // The guard has them tracked as well.
+        defer { if isFirst { _ = try? nft.remove(Reserved.trackingTable) } }
         if try table.lifetime == .persistent && holdGuard(nft, meanwhile: table.standIn) {
             // What is in it goes in the same transaction: of this worker, or of one that died.
             do { try nft.refill(Reserved.guardTable, with: table.filling) } catch {
@@ -26,7 +31,7 @@ extension HostNetwork {
             try nft.replace(Reserved.guardTable, with: table.text)
         }
         try self.table(Reserved.guardStandIn)?.remove()
-        // What was opened in between.
+        // What was opened in between: the guard refuses it, its program learns it now.
         if isFirst { resetConnectionsFromBefore(table) }
         let count = Self.ruleCount(in: try nft.listing(Reserved.guardTable, withElements: false) ?? "")
         guard count == table.ruleCount else {
@@ -40,6 +45,10 @@ extension HostNetwork {
             guardOnLink[family] = try onLinkSet(family)?.fingerprint()
         }
     }
+
+    /// Has the kernel track connections before those that are open are looked for: one that is opened from here on is seen from
+    /// its first packet, and does not pass for one that came in from outside when its other side speaks first.
+    func trackConnections(_ nft: Nftables) throws { try nft.replace(Reserved.trackingTable, with: GuardTable.tracking) }
 
     /// Makes the guard's table one that nobody but this process can change or flush, and that outlives it.
     /// - Parameter standIn: guards while a table of the other kind gives way.

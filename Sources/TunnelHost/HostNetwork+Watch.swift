@@ -31,13 +31,15 @@ package struct NetworkReport {
     package var diversionsChanged = false
     /// True when an address of the host is gone.
     package var addressGone = false
+    /// True when the machine was suspended so long that others have forgotten its connections.
+    package var hasSlept = false
     /// Why it could not be put right.
     package var failure: (any Error)?
 
     /// Whether what a request proved before says nothing of the next one.
     package var outdatesProofs: Bool {
         !repair.drifts.isEmpty || repair.needsWiring || onLinkChanged || uplinkChanged || dnsChanged
-            || diversionsChanged || addressGone
+            || diversionsChanged || addressGone || hasSlept
     }
 }
 
@@ -48,7 +50,7 @@ extension HostNetwork {
         let tokens: [EventLoop.Token]
         let handler: (NetworkReport) -> Void
         /// Nil where no resolver has ever run.
-        let resolver: ResolverWatch?
+        let resolver: DirectoryWatch?
         var resolverChanged = false
         /// The answer to news that is to come.
         var pending: EventLoop.Token?
@@ -67,12 +69,8 @@ extension HostNetwork {
         var addresses: Set<IPAddress> = []
         /// Since when there has been no way out.
         var cutOff: Moment?
-    }
-
-    /// Hears of what others tell the resolver.
-    final class ResolverWatch {
-        let directory: DirectoryWatch
-        init(_ path: String) throws(SystemCallError) { directory = try DirectoryWatch(path) }
+        /// How long the machine has slept, in milliseconds.
+        var asleep: Int
     }
 
     /// The least time between two answers, in milliseconds: short at first, as `ip route flush` comes back for what was
@@ -96,20 +94,28 @@ extension HostNetwork {
         var tokens = try monitor.descriptors.map { descriptor throws(SystemCallError) in
             try loop.watch(descriptor) { [weak self] _ in self?.noticed() }
         }
-        let resolver = try? ResolverWatch(dnsBackend.directory)
+        // What others tell the resolver.
+        let resolver = try? DirectoryWatch(dnsBackend.directory)
         if let resolver {
             tokens.append(
-                try loop.watch(resolver.directory.descriptor.number) { [weak self] _ in
-                    resolver.directory.drain()
+                try loop.watch(resolver.descriptor.number) { [weak self] _ in
+                    resolver.drain()
                     self?.watch?.resolverChanged = true
                     self?.answerSoon()
                 })
         }
+        let sleep = try ClockWatch()
+        tokens.append(
+            try loop.watch(sleep.descriptor.number) { [weak self] _ in
+                sleep.drain()
+                self?.answerSoon()
+            })
         // The first changes to come are those of a tunnel on its way up, which is read back at the end: no hurry.
         watch = Watch(
             loop: loop, tokens: tokens, handler: handler, resolver: resolver, answered: .now,
-            uplinks: (try? currentUplinks()) ?? [])
-        resetDeadConnections()
+            uplinks: (try? currentUplinks()) ?? [], asleep: asleep())
+        var report = NetworkReport()
+        resetDeadConnections(&report)
     }
 
     /// Whether changes are answered.
@@ -180,7 +186,7 @@ extension HostNetwork {
         watch?.resolverChanged = false
         watch?.answered = Moment.now
         watch?.uplinks = report.uplinks
-        report.addressGone = resetDeadConnections()
+        resetDeadConnections(&report)
         tryAgain(after: report, whole: withDomestic)
         // A repair has taken the news of other changes with it.
         if !report.repair.drifts.isEmpty, !withDomestic { answerWholeSoon() }
@@ -214,10 +220,9 @@ extension HostNetwork {
         return dnsProtection != before
     }
 
-    /// Looks at everything at once: on-link networks, drift, uplinks. For the watch, and for the worker when it wakes from
-    /// a suspend.
+    /// Looks at everything at once: on-link networks, drift, uplinks.
     /// - Parameter withDomestic: as for `verify`.
-    package func examine(knownUplinks: Set<Uplink>, withDomestic: Bool = true) -> NetworkReport {
+    func examine(knownUplinks: Set<Uplink>, withDomestic: Bool = true) -> NetworkReport {
         var report = NetworkReport()
         report.uplinks = knownUplinks
         do {
@@ -237,15 +242,19 @@ extension HostNetwork {
         return report
     }
 
-    /// Without a way out for so long, in milliseconds, servers and routers on the way have forgotten a connection.
+    /// Without a way out, or asleep, for so long, in milliseconds, servers and routers on the way have forgotten a connection.
     private static let forgottenAfter = 30_000
 
     /// Resets what can only time out, so that it is made anew at once: connections of the engine whose address has gone, and
-    /// all of them after a long time without a way out, such as a suspend.
-    /// - Returns: whether an address has gone.
-    @discardableResult
-    private func resetDeadConnections() -> Bool {
-        guard let before = watch else { return false }
+    /// all of them after a suspend or a long time without a way out.
+    private func resetDeadConnections(_ report: inout NetworkReport) {
+        guard let before = watch else { return }
+        let slept = asleep()
+        watch?.asleep = slept
+        if slept - before.asleep >= Self.forgottenAfter {
+            report.hasSlept = true
+            reset("of the engine from before the machine slept", engineConnections)
+        }
         if before.uplinks.isEmpty {
             watch?.cutOff = before.cutOff ?? clock()
         } else if let since = before.cutOff {
@@ -254,11 +263,11 @@ extension HostNetwork {
                 reset("of the engine from before the network was gone", engineConnections)
             }
         }
-        guard let present = try? currentAddresses() else { return false }
+        guard let present = try? currentAddresses() else { return }
         watch?.addresses = present
-        guard !before.addresses.isSubset(of: present) else { return false }
+        guard !before.addresses.isSubset(of: present) else { return }
+        report.addressGone = true
         reset("of the engine whose address is gone", deadEngineConnections)
-        return true
     }
 
     /// Brings the plan in line with the networks the host is on now.

@@ -44,6 +44,8 @@ package final class HostNetwork {
     var watch: Watch?
     /// The clock; the tests have one of their own.
     var clock: () -> Moment = { .now }
+    /// How long the machine has slept; the tests have their own word on it.
+    var asleep: () -> Int = { ClockWatch.asleep }
     let dnsBackend: any DNSBackend
     /// True from the moment the resolver may have been told something.
     var dnsIsSet = false

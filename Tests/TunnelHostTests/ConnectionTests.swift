@@ -1,6 +1,7 @@
 // Connections that can only hang: found, told apart, reset.
 
 import Addressing
+import Firewall
 import Linux
 import Logging
 import NamespaceSupport
@@ -107,6 +108,38 @@ struct ConnectionTests {
         }
     }
 
+    /// The way out is still there after a suspend; the next news of any kind, the end of the suspend itself, finds it.
+    @Test(arguments: [(28_800_000, true), (3_000, false)])
+    func afterASuspendTheEngineBeginsAnew(asleep: Int, isReset: Bool) async {
+        await #expect(processExitsWith: .success) { [asleep = asleep as Int, isReset = isReset as Bool] in
+            let fixture = Fixture()
+            shell("ip addr add 192.0.2.1/32 dev lo; ip addr add 192.0.2.2/32 dev lo")
+            let host = try fixture.host()
+            let request = try fixture.request(host)
+            try host.raise(request, sandbox: try makeNamespace())
+            let loop = try EventLoop()
+            let engine = try Connection(from: "192.0.2.1", port: 5000, user: request.engine.rawValue)
+            let others = try Connection(from: "192.0.2.1", port: 5001)
+            var (reports, sleeps) = (0, 0)
+            try host.watch(on: loop) {
+                reports += 1
+                if $0.hasSlept { sleeps += 1 }
+            }
+            let before = host.asleep()
+            host.asleep = { before + asleep }
+            for command in ["ip route add default via 203.0.113.9 metric 9", "ip route del default metric 9"] {
+                let count = reports
+                shell(command)
+                let deadline = Moment.now.adding(milliseconds: 10_000)
+                while reports == count, Moment.now < deadline { try loop.turn(timeout: 10_000) }
+            }
+            #expect(engine.clientIsDead == isReset && !others.clientIsDead && sleeps == (isReset ? 1 : 0))
+            host.stopWatching()
+            try host.lower()
+            fixture.remove()
+        }
+    }
+
     /// What was opened here and what came in, on a machine that tracks no connections: told by who waits where, and by ports.
     @Test func thoseFromBeforeThatWereOpenedHereAreTold() async {
         await #expect(processExitsWith: .success) {
@@ -141,6 +174,33 @@ struct ConnectionTests {
             #expect(opened.allSatisfy(\.clientIsDead) && !cameIn.contains { $0.serverIsDead })
             #expect(try found() == [])
             withExtendedLifetime((loopback, web, high, here, hereHigh, other)) {}
+            fixture.remove()
+        }
+    }
+
+    /// Of two connections on which the other side speaks first under the guard, the one that was tracked from its first packet
+    /// does not pass for come in from outside.
+    @Test(arguments: [false, true])
+    func oneThatIsOpenedWhileTheGuardComesIsRefusedByIt(isTracked: Bool) async {
+        await #expect(processExitsWith: .success) { [isTracked = isTracked as Bool] in
+            let fixture = Fixture()
+            let host = try fixture.host()
+            let nft = try #require(host.nft)
+            let table = try #require(HostPlanBuilder.plan(try fixture.request(host)).guardTable)
+            let abroad = try makeNamespace()
+            shell(
+                """
+                abroad() { nsenter --net=/proc/$PPID/fd/\(abroad.number) ip "$@"; }
+                abroad link add wire type veth peer way netns $$; abroad link set wire up
+                ip link set way up; ip addr add 192.0.2.1/24 dev way; ip route add 198.51.100.0/24 dev way
+                abroad addr add 198.51.100.1/24 dev wire; abroad route add 192.0.2.0/24 dev wire
+                """)
+            let listener = try inside(abroad) { try Listener("198.51.100.1", 443) }
+            if isTracked { try host.trackConnections(nft) }
+            let stream = try Stream(from: "192.0.2.1", 0, to: listener)
+            try nft.replace(Reserved.guardTable, with: table.text)
+            #expect(stream.passes("greeting", byServer: true))
+            #expect(stream.passes("answer", byServer: false) == !isTracked)
             fixture.remove()
         }
     }

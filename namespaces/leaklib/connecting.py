@@ -8,7 +8,7 @@ import time
 from lablib.lab import wait_until
 from lablib.product import children
 
-from .bench import BRIEF, DIRECT, FIRST, HERE, OTHERS, SILENT, VISIBLE, Part, on
+from .bench import DIRECT, FIRST, HERE, OTHERS, SILENT, VISIBLE, Part, on
 from .uplinks import move_back, move_uplink
 
 # Nothing passes a tunnel that has no engine, domestic traffic neither; connections of one that has ended may say goodbye.
@@ -16,9 +16,6 @@ NO_ENGINE = {"domestic": OTHERS}
 AS_BEFORE = "as before, until the guard is in force, which it is as soon as the engine has a sandbox: a host that only tries to " \
             "connect is not cut off (by design; kill switch off)"
 AS_BEFORE_ON = "as before, until the word has come"
-# What a program opens between the reset of what was open and the guard is reset right after it.
-RESET = {"before": BRIEF}
-UNTIL_RESET = {"brief_ms": 50, "note": "what was opened between the reset and the guard, until it is reset too: 50 ms, 100 on a busy machine"}
 OPENED = "open again (by design)"
 
 
@@ -71,7 +68,7 @@ def failed_connect(bench, kill_switch):
 
     bench.phases(on(kill_switch), act, [
         Part("connect that fails, before the guard", DIRECT, note=AS_BEFORE_ON if kill_switch else AS_BEFORE),
-        Part("connect that fails, guard in force", SILENT, {**NO_ENGINE, **RESET}, **UNTIL_RESET),
+        Part("connect that fails, guard in force", SILENT, NO_ENGINE),
         Part("open again", DIRECT, note=OPENED)], least=0.1)
     bench.product.stop()
     bench.product.start()
@@ -98,9 +95,9 @@ def connecting(bench, kill_switch):
 
     before = Part("connecting, before the guard", DIRECT, note=AS_BEFORE_ON if kill_switch else AS_BEFORE)
     if kill_switch:
-        after = [Part("connecting, guard in force", SILENT, {**NO_ENGINE, **RESET}, **UNTIL_RESET), Part("connecting, engine goes on")]
+        after = [Part("connecting, guard in force", SILENT, NO_ENGINE), Part("connecting, engine goes on")]
     else:
-        after = [Part("connecting, guard in force", SILENT, RESET, **UNTIL_RESET)]
+        after = [Part("connecting, guard in force")]
     bench.phases(on(kill_switch), act, [before, *after])
 
 

@@ -83,6 +83,8 @@ int cl_epoll_wait(int epoll, uint64_t *tokens, uint32_t *events, int capacity, i
 int cl_timer_create(void);
 /// Arms for an absolute CLOCK_BOOTTIME moment in nanoseconds; 0 disarms.
 int cl_timer_set(int fd, uint64_t at_nanoseconds);
+/// timerfd_create(2), non-blocking, that becomes readable when the clock is set or the machine wakes from a suspend.
+int cl_clock_watch(void);
 /// inotify(7), non-blocking, watching a directory for files written and closed or moved in.
 int cl_watch_directory(const char *path);
 /// signalfd(2) for these signals, blocking them first in this thread. Call before any thread exists.
@@ -94,6 +96,8 @@ int cl_pidfd_send_signal(int pidfd, int signal);
 /// CLOCK_BOOTTIME and CLOCK_REALTIME in nanoseconds.
 uint64_t cl_clock_boot(void);
 uint64_t cl_clock_real(void);
+/// Nanoseconds this machine has been suspended since it was started.
+uint64_t cl_clock_asleep(void);
 /// waitpid(2) with WNOHANG on one child: 0 still running, else pid; *code is the exit status, or 128+signal.
 int cl_reap(int pid, int block, int *code);
 /// Resets SIGPIPE to ignored and empties the signal mask of this thread.
