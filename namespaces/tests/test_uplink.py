@@ -9,41 +9,21 @@ import time
 
 import pytest
 
-from lablib import lines, netns, plan, snapshot
+from lablib import lines, netns, plan, snapshot, wayout
 from lablib.capture import Capture
 from lablib.lab import REPOSITORY, wait_until
 from lablib.product import children
 
 FIRST = lines.LINES[0][1]
-OTHER4, OTHER6 = "203.0.113.11", "2001:db8:1::11"
 # Patience for a busy machine.
 SOON = 20.0
-
-
-def change(lab, *commands):
-    """Changes the user's machine, all at once."""
-    netns.ip_batch(lab.name, "client", commands)
-
-
-def link_down(lab):
-    change(lab, "link set eth0 down")
-
-
-def link_up(lab):
-    """What the kernel forgot with the link is put back, as a network manager does."""
-    change(lab, "link set eth0 up", f"address replace {plan.CLIENT6}/64 dev eth0 nodad",
-           f"route replace default via {plan.ROUTER4} dev eth0", f"route replace default via {plan.ROUTER6} dev eth0")
 
 
 @pytest.fixture
 def uplink(lab):
     """The lab, whose uplink is as before afterwards."""
     yield lab
-    # With the first address of a network the kernel takes the others, so the one that stays is put back last.
-    for address in (f"{OTHER4}/24", f"{OTHER6}/64"):
-        lab.exec("client", "ip", "address", "delete", address, "dev", "eth0", check=False)
-    change(lab, f"address replace {plan.CLIENT4}/24 broadcast + dev eth0")
-    link_up(lab)
+    wayout.restore_addresses(lab)
 
 
 def page_loads(lab):
@@ -75,9 +55,9 @@ def steady(uplink, product):
 
 
 def test_link_down_and_up(steady, lab):
-    link_down(lab)
+    wayout.down(lab)
     assert lab.page(f"http://{plan.WEB4}/ip", "--max-time", "1", check=False) is None
-    link_up(lab)
+    wayout.up(lab)
     page_loads(lab)
 
 
@@ -87,23 +67,23 @@ def test_asleep_while_the_link_was_down(steady, lab):
         asleep += children(member)
     for member in asleep:
         os.kill(member, signal.SIGSTOP)
-    link_down(lab)
+    wayout.down(lab)
     time.sleep(1)  # asleep
-    link_up(lab)
+    wayout.up(lab)
     for member in asleep:
         os.kill(member, signal.SIGCONT)
     page_loads(lab)
 
 
 def test_default_route_gone_and_back(steady, lab):
-    change(lab, f"route delete default via {plan.ROUTER4}", f"route delete default via {plan.ROUTER6}")
+    wayout.lose_default_routes(lab)
     assert lab.page(f"http://{plan.WEB4}/ip", "--max-time", "1", check=False) is None
-    link_up(lab)
+    wayout.up(lab)
     page_loads(lab)
 
 
 def test_default_route_moves_to_another_device(steady, lab):
-    change(lab, f"route replace default via {plan.LAN_HOST4} dev eth1", f"route replace default via {plan.LAN_HOST6} dev eth1")
+    wayout.move(lab)
     page_loads(lab)
 
 
@@ -111,10 +91,7 @@ def test_another_address_and_what_went_from_the_old_one_is_reset(steady, lab):
     slow = lab.user_popen("curl", "-sSN", "--max-time", "20", f"http://{plan.WEB4}/ticks?n=300&ms=100",
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert slow.stdout.readline() == "0\n"
-    change(lab, f"address add {OTHER4}/24 dev eth0", f"address add {OTHER6}/64 dev eth0 nodad",
-           f"address delete {plan.CLIENT4}/24 dev eth0", f"address delete {plan.CLIENT6}/64 dev eth0",
-           f"address replace {OTHER4}/24 dev eth0", f"route replace default via {plan.ROUTER4} dev eth0",
-           f"route replace default via {plan.ROUTER6} dev eth0")
+    wayout.readdress(lab)
     page_loads(lab)
     slow.wait(timeout=5)
     assert slow.returncode not in (0, 28), "it was cut off, and did not wait for its time to be over"
@@ -122,8 +99,6 @@ def test_another_address_and_what_went_from_the_old_one_is_reset(steady, lab):
 
 # MARK: another link
 
-OTHER_MAC = "02:6c:61:62:00:11"
-OTHER_INDICES = (7001, 7002)
 # Whoever asks, bound to a link by either name or to none: each time with a new socket, as the old one's link has gone.
 ASKING = """
 import socket, sys, time
@@ -139,38 +114,27 @@ while True:
 """
 
 
-def indices(lab, name="eth0"):
-    """The numbers of the uplink and of the router's end of it."""
-    return [lab.ip(host, "link", "show", link)[0]["ifindex"] for host, link in (("client", name), ("isp", "client"))]
-
-
 def replace_link(lab, name, new, mac, numbers):
     """Takes the uplink away, pulled out, and puts another in its place."""
-    change(lab, f"link delete {name}")
-    netns.run(["ip", "-batch", "-"], input=(
-        f"link add {new} index {numbers[0]} address {mac} netns {lab.namespace('client')} type veth "
-        f"peer name client index {numbers[1]} netns {lab.namespace('isp')}\n"))
-    netns.ip_batch(lab.name, "isp", ["link set client master br0", "link set client up"])
-    change(lab, f"link set {new} up", f"address add {plan.CLIENT4}/24 broadcast + dev {new}",
-           f"address add {plan.CLIENT6}/64 dev {new} nodad", f"route add default via {plan.ROUTER4} dev {new}",
-           f"route add default via {plan.ROUTER6} dev {new}")
+    wayout.pull_out(lab, name)
+    wayout.plug_in(lab, new, mac, numbers)
 
 
 @pytest.mark.parametrize("new", ["eth0", "enp9s0"])
 def test_another_link_in_place_of_the_uplink(product, lab, new):
-    first = indices(lab)
+    first = wayout.indices(lab)
     try:
-        replace_link(lab, "eth0", new, OTHER_MAC, OTHER_INDICES)
+        replace_link(lab, "eth0", new, wayout.OTHER_MAC, wayout.OTHER_INDICES)
         without_us = snapshot.take(lab)
         replace_link(lab, new, "eth0", plan.CLIENT_MAC, first)
         # The bridge hears everybody, whatever comes and goes at its ports.
-        around = f"(ether src {plan.CLIENT_MAC} or ether src {OTHER_MAC}) and (dst host {plan.WEB4} or dst host {plan.WEB6})"
+        around = f"(ether src {plan.CLIENT_MAC} or ether src {wayout.OTHER_MAC}) and (dst host {plan.WEB4} or dst host {plan.WEB6})"
         asking = lab.user_popen("/usr/bin/python3", "-I", "-c", ASKING, plan.WEB4, plan.WEB6, "eth0", "enp9s0")
         with Capture(lab, link="br0") as capture:
             for address in (plan.WEB4, plan.WEB6):
                 wait_until(lambda: capture.lines(f"({around}) and dst host {address}"), 5, "without a tunnel it is seen")
         with connected(product), Capture(lab, link="br0") as capture:
-            replace_link(lab, "eth0", new, OTHER_MAC, OTHER_INDICES)
+            replace_link(lab, "eth0", new, wayout.OTHER_MAC, wayout.OTHER_INDICES)
             page_loads(lab)
             capture.barrier()
             assert capture.lines(around) == []
@@ -200,7 +164,7 @@ def moving(uplink, lab):
     lab.exec("client", "sysctl", "-qw", "net.ipv6.conf.eth0.accept_ra=1")
     yield
     lab.exec("client", "sysctl", "-qw", "net.ipv6.conf.eth0.accept_ra=0")
-    change(lab, f"address flush dev eth0 to {MOVED_NET6}/64", f"address flush dev eth0 to {MOVED4}/24")
+    wayout.change(lab, f"address flush dev eth0 to {MOVED_NET6}/64", f"address flush dev eth0 to {MOVED4}/24")
     lab.exec("client", "ip", "-6", "route", "flush", "dev", "eth0", "proto", "ra")
     for host, addresses in others.items():
         netns.ip_batch(lab.name, host, [f"address delete {address}" for address in addresses])
@@ -218,9 +182,9 @@ def test_another_prefix_and_another_subnet(moving, steady, lab):
     assert [reached(lab, address) for address in new] == [(False, False)] * 2
     lab.exec("isp", "/usr/bin/python3", "-I", ADVERTISE, "br0", MOVED_NET6, "router")
     wait_until(lambda: lab.ip("client", "-6", "address", "show", "dev", "eth0", "to", f"{MOVED_NET6}/64"), 5, "its address")
-    change(lab, f"address add {MOVED4}/24 broadcast + dev eth0", f"route replace default via {MOVED_ROUTER4} dev eth0",
-           f"address delete {plan.CLIENT4}/24 dev eth0", f"address delete {plan.CLIENT6}/64 dev eth0",
-           f"route delete default via {plan.ROUTER6} dev eth0")
+    wayout.change(lab, f"address add {MOVED4}/24 broadcast + dev eth0", f"route replace default via {MOVED_ROUTER4} dev eth0",
+                  f"address delete {plan.CLIENT4}/24 dev eth0", f"address delete {plan.CLIENT6}/64 dev eth0",
+                  f"route delete default via {plan.ROUTER6} dev eth0")
     page_loads(lab)
     for address in new:
         wait_until(lambda: reached(lab, address) == (True, True), SOON, f"{address} directly")
@@ -243,10 +207,10 @@ def test_a_proof_from_before_the_way_out_went_is_taken_anew(steady, lab):
 
     try:
         assert is_shown(True)
-        change(lab, f"route delete default via {plan.ROUTER4}", f"route delete default via {plan.ROUTER6}")
+        wayout.lose_default_routes(lab)
         assert steady.status()["proof"]["ok"] is False, "asked at once"
         assert is_shown(False)
-        link_up(lab)
+        wayout.up(lab)
         assert is_shown(True), "nobody has asked"
         assert steady.status()["proof"]["ok"]
         # The link is made anew, and the inside of the sandbox wired again.
@@ -258,12 +222,12 @@ def test_a_proof_from_before_the_way_out_went_is_taken_anew(steady, lab):
 
 
 def test_connected_without_a_network_and_then_there_is_one(uplink, product):
-    link_down(uplink)
+    wayout.down(uplink)
     done = product.controller("connect", FIRST, "--kill-switch", "--wait", "3", "--json", check=False, timeout=30)
     try:
         assert done.returncode == 1 and '"line-not-answering"' in done.stdout, done.stdout
         assert product.status()["state"] == "connected"
-        link_up(uplink)
+        wayout.up(uplink)
         page_loads(uplink)
         assert product.status()["engine"]["restarts"] == 0
     finally:

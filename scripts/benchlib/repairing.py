@@ -1,6 +1,6 @@
 """What others remove of the tunnel, and how long it is away, as the kernel tells everybody; runs as root on the user's machine.
 
-    repairing.py      prints one line of JSON: {WHAT: milliseconds or null}
+    repairing.py      prints one line of JSON: removed {WHAT: milliseconds or null}, domestic (milliseconds or null)
 
 From the kernel's word that it has gone to its word that it is back for good: whoever flushes a table comes back for what was
 put back meanwhile.
@@ -14,14 +14,24 @@ import struct
 import subprocess
 import time
 
-LINK, TABLE, RULE = "trocket0", 7100, 7130
-# (what, the command that removes it, what is gone then, what has to be back)
-CASES = (
-    ("rule", ["ip", "-4", "rule", "delete", "priority", str(RULE)], "rule", {"rule"}),
-    ("route", ["ip", "-4", "route", "delete", "default", "table", str(TABLE)], "default 2", {"default 2"}),
-    ("link", ["ip", "link", "delete", LINK], "link", {"default 2", "default 10"}),
-    ("table", ["ip", "-4", "route", "flush", "table", str(TABLE)], "default 2", {"default 2"}),
-)
+LINK, TABLES = "trocket0", (7100, 7101)
+# The rule that takes everything else into the tunnel. IPv6 has another for what has the tunnel's own address.
+RULES = {socket.AF_INET: 7130, socket.AF_INET6: 7132}
+FAMILIES = {socket.AF_INET: "IPv4", socket.AF_INET6: "IPv6"}
+
+
+def cases():
+    """(what, the command that removes it, what is gone then, what has to be back) of everything that is removed."""
+    for family, name in FAMILIES.items():
+        ip = ["ip", "-4" if family == socket.AF_INET else "-6"]
+        yield f"{name} rule", [*ip, "rule", "delete", "priority", str(RULES[family])], f"rule {family}", {f"rule {family}"}
+        for table in TABLES:
+            route = f"default {family} {table}"
+            yield f"{name} route of table {table}", [*ip, "route", "delete", "default", "table", str(table)], route, {route}
+            yield f"{name} table {table}", [*ip, "route", "flush", "table", str(table)], route, {route}
+    yield "link", ["ip", "link", "delete", LINK], "link", {f"default {family} {table}" for family in FAMILIES for table in TABLES}
+
+
 # So long without a word, in seconds, and it is over: more than the worker takes to its later look at everything.
 QUIET, PATIENCE = 1.5, 30.0
 # RTM_NEWLINK, RTM_NEWROUTE, RTM_NEWRULE; the number after each is that of the removal. The length of what is in front of the
@@ -56,13 +66,13 @@ def messages(data):
         told, family = attributes(body[HEADS[new]:]), body[0]
         if new == 16 and told.get(IFLA_IFNAME, b"").rstrip(b"\0").decode() == LINK:
             yield "link", kind != new
-        elif new == 32 and family == socket.AF_INET and number(told.get(FRA_PRIORITY)) == RULE:
-            yield "rule", kind != new
-        elif new == 24 and number(told.get(RTA_TABLE)) == TABLE:
+        elif new == 32 and number(told.get(FRA_PRIORITY)) == RULES.get(family):
+            yield f"rule {family}", kind != new
+        elif new == 24 and (table := number(told.get(RTA_TABLE))) in TABLES:
             if body[7] == RTN_THROW:
                 yield "thrown", kind != new
             elif body[1] == 0:
-                yield f"default {family}", kind != new
+                yield f"default {family} {table}", kind != new
 
 
 def listening(thrown):
@@ -76,8 +86,8 @@ def listening(thrown):
     # SO_ATTACH_FILTER, SO_RCVBUFFORCE
     heard.setsockopt(socket.SOL_SOCKET, 26, struct.pack("HP", 4, ctypes.addressof(buffer)))
     heard.setsockopt(socket.SOL_SOCKET, 33, 64 << 20)
-    # RTMGRP_LINK, RTMGRP_IPV4_ROUTE, RTMGRP_IPV4_RULE, RTMGRP_IPV6_ROUTE
-    heard.bind((0, 0x1 | 0x40 | 0x80 | 0x400))
+    # RTMGRP_LINK, RTMGRP_IPV4_ROUTE, RTMGRP_IPV4_RULE, RTMGRP_IPV6_ROUTE, and of the group RTNLGRP_IPV6_RULE
+    heard.bind((0, 0x1 | 0x40 | 0x80 | 0x400 | 1 << 19 - 1))
     return heard
 
 
@@ -106,10 +116,12 @@ def removed(sockets, command, lost, wanted):
 
 def main():
     sockets = [listening(thrown=False), listening(thrown=True)]
-    told = {}
-    for what, *case in CASES:
+    told, domestic = {}, []
+    for what, *case in cases():
         told[what], thrown = removed(sockets, *case)
-    print(json.dumps({**told, "domestic": thrown}))
+        if thrown is not None:
+            domestic.append(thrown)
+    print(json.dumps({"removed": told, "domestic": max(domestic, default=None)}))
 
 
 main()

@@ -52,8 +52,30 @@ def asked():
     return " ".join(["scripts/bench", *words])
 
 
+def began():
+    """When a run began, of what, and how busy the machine was."""
+    return f"{time.strftime('%Y-%m-%d %H:%M', time.gmtime())} UTC, Trocket at {revision()}, load {os.getloadavg()[0]:.1f}"
+
+
+# Above the table of ratios.
+HOW_RATIOS_ARE_MADE = (
+    "A ratio is the median of the rounds' ratios, each of two figures of the same round, so that what the machine does meanwhile\n"
+    "cancels out; it is not the ratio of the two medians above and may even lie on the other side of 1.")
 # Where, in a written record, people's own words begin; they are carried over when it is written anew.
 REMARKS = "## Remarks\n"
+
+
+def write_record(verb, text):
+    """Writes a verb's table where the specification keeps what was verified."""
+    os.makedirs(VERIFICATION, exist_ok=True)
+    path = os.path.join(VERIFICATION, f"bench-{verb}.md")
+    before = ""
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            before = file.read()
+    remarks = before.find(REMARKS)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text + ("\n" + before[remarks:] if remarks >= 0 else ""))
 
 
 class Report:
@@ -61,11 +83,13 @@ class Report:
 
     # A figure that could not be measured is shown as such; only smoke has parts that can be missing as a whole.
     complete = True
+    # What leaves something out that the record has is not recorded.
+    is_whole = True
 
     def __init__(self, verb, title):
         self.verb, self.title = verb, title
-        self.samples, self.units, self.targets, self.notes = {}, {}, [], []
-        self.began = f"{time.strftime('%Y-%m-%d %H:%M', time.gmtime())} UTC, Trocket at {revision()}, load {os.getloadavg()[0]:.1f}"
+        self.samples, self.units, self.targets, self.limits, self.notes = {}, {}, [], [], []
+        self.began = began()
         engine = os.path.join(REPOSITORY, ".engine", "sing-box")
         self.versions = {
             "sing-box": version_of(engine, "version"),
@@ -80,6 +104,10 @@ class Report:
     def target(self, metric, contender, against, at_least=None, at_most=None):
         """What the ratio contender/against has to be."""
         self.targets.append((metric, contender, against, at_least, at_most))
+
+    def limit(self, metric, contender, against):
+        """What a time may be at most, every time: the longest of all tries counts, and none may have failed."""
+        self.limits.append((metric, contender, against))
 
     def median(self, metric, contender):
         """The median of what succeeded, or None."""
@@ -104,7 +132,16 @@ class Report:
             rows.append({**self.figure(metric, contender), "against": against,
                          "ratio": None if ratio is None else round(ratio, 3),
                          "target": f"≥ {at_least}" if at_least is not None else f"≤ {at_most}", "reached": reached})
-        return rows
+        return rows + [self.held(*limit) for limit in self.limits if limit[0] in self.samples]
+
+    def held(self, metric, contender, against):
+        """One limit with the longest time."""
+        figures = self.samples[metric][contender]
+        longest = None if None in figures else max(figures)
+        ratio = None if longest is None else longest / self.median(metric, against)
+        return {**self.figure(metric, contender), "metric": f"{metric}, the longest", "value": longest and round(longest, 4),
+                "against": against, "ratio": ratio and round(ratio, 3), "target": "≤ 1.0",
+                "reached": ratio is not None and ratio <= 1.0}
 
     def results(self):
         """What `--json` writes: the targets, then every figure once with nothing it is held against."""
@@ -129,8 +166,9 @@ class Report:
             lines.append(f"| {metric} | {self.units[metric]} | " + " | ".join(cells) + " |")
         rows = self.ratios()
         if rows:
-            lines += ["", "| ratio | against | measured | target | reached |", "|---|---|---|---|---|"]
-            lines += [f"| {r['metric']} | {r['against']} | {r['ratio']} | {r['target']} | "
+            lines += ["", HOW_RATIOS_ARE_MADE, "",
+                      "| ratio | against | measured | target | reached |", "|---|---|---|---|---|"]
+            lines += [f"| {r['metric']} | {r['against']} | {'failed' if r['ratio'] is None else r['ratio']} | {r['target']} | "
                       f"{ {True: 'yes', False: 'no', None: 'not measured'}[r['reached']] } |" for r in rows]
         lines += [""] + self.notes if self.notes else []
         return "\n".join(lines) + "\n"
@@ -145,20 +183,14 @@ class Report:
         if not good:
             return f"failed ×{failed}"
         digits = 3 if statistics.median(good) < 10 else 1
-        shown = f"{statistics.median(good):.{digits}f} ({min(good):.{digits}f}–{max(good):.{digits}f})"
+        shown = f"{statistics.median(good):.{digits}f}"
+        if min(good) < max(good):
+            shown += f" ({min(good):.{digits}f}–{max(good):.{digits}f})"
         return shown + (f", failed ×{failed}" if failed else "")
 
     def record(self):
         """Writes the table and the ratios where the specification keeps what was verified."""
-        os.makedirs(VERIFICATION, exist_ok=True)
-        path = os.path.join(VERIFICATION, f"bench-{self.verb}.md")
-        before = ""
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                before = file.read()
-        remarks = before.find(REMARKS)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.text() + ("\n" + before[remarks:] if remarks >= 0 else ""))
+        write_record(self.verb, self.text())
         self.write_json(os.path.join(VERIFICATION, f"bench-{self.verb}.json"))
 
     def write_json(self, path):
