@@ -73,29 +73,34 @@ class NoProxy(Contender):
 
 
 class SingBoxRoot(Contender):
-    """sing-box as root with auto_route, its usual way: stack mixed, MTU 9000; optionally CN direct by rule-set."""
+    """sing-box as root with auto_route, its usual way: stack mixed, MTU 9000; optionally CN direct by rule-set, and beside its line
+    all others and a urltest over them."""
 
     name = "sing-box root"
 
-    def __init__(self, lab, domestic=False, line=None):
+    def __init__(self, lab, domestic=False, line=None, all_lines=False):
         super().__init__(lab)
         self.domestic = domestic
         self.line = line or lines.outbounds()[0]
+        self.all_lines = all_lines
 
     def config(self):
         """Its configuration."""
         line = self.line
-        rules, rule_sets = [{"action": "sniff"}], []
+        rules, rule_sets, others = [{"action": "sniff"}], [], []
         if self.domestic:
             rule_sets = [{"type": "local", "tag": name, "format": "binary", "path": self.lab.path("rule-sets", f"{name}.srs")}
                          for name in ("geosite-cn", "geoip-cn")]
             rules.append({"rule_set": ["geosite-cn", "geoip-cn"], "action": "route", "outbound": "direct"})
+        if self.all_lines:
+            others = [other for other in lines.outbounds() if other["tag"] != line["tag"]]
+            others.append({"type": "urltest", "tag": "auto", "outbounds": [line["tag"], *[other["tag"] for other in others]]})
         return {
             "log": {"level": LOG_LEVEL},
             "dns": {"servers": [{"type": "udp", "tag": "local", "server": "223.5.5.5"}]},
             "inbounds": [{"type": "tun", "tag": "tun", "interface_name": "benchtun", "mtu": 9000, "stack": "mixed",
                           "address": ["172.19.0.1/30", "fdfe:dcba:9876::1/126"], "auto_route": True}],
-            "outbounds": [line, {"type": "direct", "tag": "direct"}],
+            "outbounds": [line, {"type": "direct", "tag": "direct"}, *others],
             "route": {"auto_detect_interface": True, "default_domain_resolver": "local", "rule_set": rule_sets,
                       "rules": rules, "final": line["tag"]},
             "experimental": {"clash_api": {"external_controller": f"127.0.0.1:{API_PORT}"}},

@@ -41,6 +41,7 @@ def cost(end, used):
 def run(options):
     """Interleaved rounds over all contenders."""
     report = Report("tunnel", "Throughput through shadowsocks-2022")
+    report.is_whole = options.full
     tcp, offered = (TCP[:2], OFFERED[1:2]) if options.quick else (TCP, OFFERED)
     with raised("bench") as (lab, product):
         contenders = [EngineAlone(lab), SingBoxRoot(lab), MihomoRoot(lab), Trocket(lab, product)]
