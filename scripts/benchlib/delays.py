@@ -72,6 +72,7 @@ def run(options):
         for rival in ("sing-box", "mihomo"):
             report.target("first result", contender, rival, at_most=0.2)
             report.target("all good lines known", contender, rival, at_most=0.2)
+            report.target("whole round", contender, rival, at_most=0.2)
     report.notes += ["The rivals' group calls say nothing before they end, so their first result is the end of the first call.",
                      f"They are repeated until every good line is known, for {GIVE_UP} s at most, which is what counts then."]
     return report
