@@ -185,7 +185,9 @@ let package = Package(
         tests("Privileges", ["Linux"]),
         tests("EngineProcess", ["Linux", "JSON"]),
         tests("EngineHost", ["Linux", "JSON", "Commands", "NetworkPlan"]),
-        tests("Worker", ["Linux", "JSON", "Logging", "Commands"]),
+        tests(
+            "Worker",
+            ["Linux", "JSON", "Logging", "Commands", "Session", "EngineHost", "TunnelHost", "NamespaceSupport"]),
         tests("YAML"),
         tests("Subscriptions", ["JSON", "ImportReport", "Notation"], fixtures: true),
         tests("RuleSets", ["Linux", "JSON", "EngineControl", "Profiles"]),

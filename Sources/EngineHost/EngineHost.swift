@@ -62,6 +62,8 @@ package final class EngineHost {
     var engine: RunningEngine?
     /// What to start once the engine that runs has ended.
     var next: EngineStart?
+    /// The latest call to end the engine that has not been answered.
+    private var stopAsked: Int?
 
     /// - Parameters:
     ///   - socket: our end of the pair shared with the worker.
@@ -107,12 +109,12 @@ package final class EngineHost {
         }
     }
 
-    private func answer(_ call: HostCall) {
+    func answer(_ call: HostCall) {
         switch call {
         case .start(let start): self.start(start)
         case .wire(let generation): wire(generation)
         case .mode(let generation): tellMode(generation)
-        case .stop: stop()
+        case .stop(let generation): stop(generation)
         case .listing: list()
         case .log: sendLog()
         }
@@ -131,9 +133,10 @@ package final class EngineHost {
         }
     }
 
-    private func stop() {
+    private func stop(_ generation: Int) {
         next = nil
-        guard let engine else { return tell(.stopped) }
+        guard let engine else { return tell(.stopped(generation: generation)) }
+        stopAsked = generation
         engine.isWanted = false
         end(engine)
     }
@@ -217,13 +220,14 @@ package final class EngineHost {
         // A hostile engine may leave something behind that runs as its user, which the guard lets out.
         ThisProcess.endChildren()
         try? EngineFolder(configuration).tidy()
+        if engine.isWanted { tell(.failed(generation: engine.start.generation, diagnosis(engine, code: code))) }
+        if let generation = stopAsked {
+            stopAsked = nil
+            tell(.stopped(generation: generation))
+        }
         if let start = next {
             next = nil
             self.start(start)
-        } else if engine.isWanted {
-            tell(.failed(generation: engine.start.generation, diagnosis(engine, code: code)))
-        } else {
-            tell(.stopped)
         }
     }
 }

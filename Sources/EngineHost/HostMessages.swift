@@ -38,8 +38,8 @@ package enum HostCall: Hashable, Sendable {
     case wire(generation: Int)
     /// Ask the engine for its mode.
     case mode(generation: Int)
-    /// End the engine.
-    case stop
+    /// End the engine, and start none that is asked for already. It is answered by `stopped` with the same number.
+    case stop(generation: Int)
     /// List the inside.
     case listing
     /// Send a descriptor of the engine's log.
@@ -58,7 +58,7 @@ package enum HostCall: Hashable, Sendable {
             ]
         case .wire(let generation): return ["call": "wire", "generation": .int(generation)]
         case .mode(let generation): return ["call": "mode", "generation": .int(generation)]
-        case .stop: return ["call": "stop"]
+        case .stop(let generation): return ["call": "stop", "generation": .int(generation)]
         case .listing: return ["call": "listing"]
         case .log: return ["call": "log"]
         }
@@ -83,7 +83,9 @@ package enum HostCall: Hashable, Sendable {
         case "mode":
             guard let generation = json["generation"].int else { return nil }
             self = .mode(generation: generation)
-        case "stop": self = .stop
+        case "stop":
+            guard let generation = json["generation"].int else { return nil }
+            self = .stop(generation: generation)
         case "listing": self = .listing
         case "log": self = .log
         default: return nil
@@ -110,8 +112,9 @@ package enum HostEvent: Hashable, Sendable {
     case wireFailed(generation: Int, Failure)
     /// The engine failed; none runs any more.
     case failed(generation: Int, Failure)
-    /// The engine was asked to end, and has.
-    case stopped
+    /// The engine that ran when it was asked to end has ended; one that was asked for later may follow.
+    /// - generation: that of the latest such call.
+    case stopped(generation: Int)
     /// The inside, a line each.
     case listing([String])
     /// The descriptor of the log comes along, or the failure says why not.
@@ -135,7 +138,7 @@ package enum HostEvent: Hashable, Sendable {
             ["event": "wireFailed", "generation": .int(generation), "failure": failure.json]
         case .failed(let generation, let failure):
             ["event": "failed", "generation": .int(generation), "failure": failure.json]
-        case .stopped: ["event": "stopped"]
+        case .stopped(let generation): ["event": "stopped", "generation": .int(generation)]
         case .listing(let lines): ["event": "listing", "lines": .strings(lines)]
         case .log(let failure): ["event": "log", "failure": failure?.json ?? .null]
         }
@@ -160,7 +163,7 @@ package enum HostEvent: Hashable, Sendable {
             self =
                 json["event"].string == "failed"
                 ? .failed(generation: generation, failure) : .wireFailed(generation: generation, failure)
-        case "stopped": self = .stopped
+        case "stopped": self = .stopped(generation: generation)
         case "listing": self = .listing(json["lines"].listed.compactMap(\.string))
         case "log": self = .log(Failure(json: json["failure"]))
         default: return nil

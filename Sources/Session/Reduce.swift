@@ -156,11 +156,17 @@ extension Session {
     // MARK: From the engine host
 
     private mutating func engineUnchanged() -> [SessionEffect] {
-        phase == .connected ? settle() : []
+        switch phase {
+        case .connected: settle()
+        case .reconnecting(.waiting, _), .disconnected, .blocked, .disconnecting: []
+        // It was believed gone, and its sandbox is not in our hands: that of a new one will be.
+        case .connecting, .reconnecting: [.stopEngine, .startEngine]
+        }
     }
 
     private mutating func engineStarted() -> [SessionEffect] {
         progress = .process
+        engineRuns = true
         switch phase {
         case .connecting: phase = .connecting(.engine)
         case .connected: phase = .reconnecting(.engine, Self.profileChanged)

@@ -49,11 +49,12 @@ extension Tunnel {
             handle(.sandboxWired)
         case .wireFailed(generation, let failure): handle(.stepFailed(failure))
         case .failed(generation, let failure):
-            engineStopAnswered()
             engine = nil
             handle(.engineFailed(failure, upMilliseconds: upMilliseconds))
-        case .stopped:
-            engineStopAnswered()
+        case .stopped(let asked):
+            if stopping?.generation == asked { waitNoLongerForStop() }
+            // Another one may have been asked for meanwhile.
+            guard asked == generation else { return }
             engine = nil
             handle(.engineStopped)
         case .listing(let lines):
@@ -94,7 +95,7 @@ extension Tunnel {
 
     func engineHostGone() {
         let isNews = forgetEngineHost()
-        engineStopAnswered()
+        waitNoLongerForStop()
         let failure = Failure(
             .engineHostGone, "The engine host has ended, and the engine with it.",
             remedy: "Disconnect, then start trocket-tunnel again.")

@@ -54,7 +54,8 @@ final class Tunnel {
     var repaired: [String] = []
     private var channelWatch: EventLoop.Token?
     private var restartTimer: EventLoop.Token?
-    private var stopTimer: EventLoop.Token?
+    /// The generation the engine host was last asked to end, and until when it has time to answer.
+    private(set) var stopping: (generation: Int, deadline: EventLoop.Token)?
     private var confirmTimer: EventLoop.Token?
     var connectWaiters: [(Failure?) -> Void] = []
     var disconnectWaiters: [([String]) -> Void] = []
@@ -141,20 +142,21 @@ final class Tunnel {
     private static let stopDeadline = 6_000
 
     private func stopEngine() {
-        ask(.stop)
+        ask(.stop(generation: generation))
         guard channelWatch != nil else { return }
-        engineStopAnswered()
-        stopTimer = loop.after(milliseconds: Self.stopDeadline) { [unowned self] in
-            stopTimer = nil
+        waitNoLongerForStop()
+        let deadline = loop.after(milliseconds: Self.stopDeadline) { [unowned self] in
+            stopping = nil
             log(.error, "the engine host does not end the engine")
             engineHostGone()
         }
+        stopping = (generation, deadline)
     }
 
-    /// The engine host has said how stopping went, or is gone.
-    func engineStopAnswered() {
-        stopTimer.map(loop.cancel)
-        stopTimer = nil
+    /// The engine host has answered, or is gone.
+    func waitNoLongerForStop() {
+        if let stopping { loop.cancel(stopping.deadline) }
+        stopping = nil
     }
 
     /// Takes in an event and does what follows from it.

@@ -10,37 +10,72 @@ import Testing
 
 @Suite(.enabled(if: getuid() == 0, "the program in the engine's place must be root's, and the profile the tester's"))
 struct EndTests {
-    /// The worker asks no second time before it has an answer, so a listing that ends with the engine is answered as well.
-    @Test func aListingThatWasWaitedForIsAnswered() async {
-        // In a process of its own, for at an engine's end all that the process has started is ended.
-        await #expect(processExitsWith: .success) {
+    /// An engine host whose engine ends at once, for a shell finds no script of the name `run`; and the worker's end. Make it
+    /// inside an exit test: at an engine's end all that the process has started is ended.
+    private final class House {
+        let root: String
+        let worker: HostChannel
+        let host: EngineHost
+
+        init() throws {
             var template = Array("/tmp/trocket-end-XXXXXX".utf8CString)
-            let root = try #require(
+            root = try #require(
                 template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!) }.map { String(cString: $0) })
             _ = try Directory(makingAll: root + "/engine", mode: 0o700)
             try Directory(makingAll: root + "/users/0", mode: 0o700).replace(
                 "profile.json", with: Array("{}".utf8), mode: 0o600)
             let pair = try SocketPair()
-            let worker = try HostChannel(try pair.second.duplicate())
-            // A shell finds no script of the name `run`, and ends.
-            let host = try EngineHost(
+            worker = try HostChannel(try pair.second.duplicate())
+            host = try EngineHost(
                 socket: try pair.first.duplicate(),
                 configuration: EngineHostConfiguration(
                     engine: "/bin/sh", stateRoot: root, runDirectory: root, ruleSets: root),
                 user: 0)
-            let start = EngineStart(generation: 1, owner: 0, addresses: .preferred, redirects: true, hasIPv6: true)
-            try host.launch(start)
-            try #require(host.engine).isListed = true
+        }
+
+        func start(_ generation: Int) -> EngineStart {
+            EngineStart(generation: generation, owner: 0, addresses: .preferred, redirects: true, hasIPv6: true)
+        }
+
+        /// Waits until no engine runs; all that the worker was told.
+        func heard() throws -> [HostEvent] {
             while host.engine != nil { try host.loop.turn(timeout: 10_000) }
             var told: [HostEvent] = []
-            while case .message(let json, _) = worker.receive() {
-                if let event = HostEvent(json: json) { told.append(event) }
-            }
-            #expect(told.contains(.listing([])))
+            while case .message(let json, _) = worker.receive() { HostEvent(json: json).map { told.append($0) } }
+            return told
+        }
+
+        func remove() {
             for path in ["users/0/profile.json", "users/0", "users", "engine/engine.log", "engine", ""] {
-                remove("\(root)/\(path)")
+                Glibc.remove("\(root)/\(path)")
             }
             #expect(access(root, F_OK) < 0)
+        }
+    }
+
+    /// The worker asks no second time before it has an answer, so a listing that ends with the engine is answered as well.
+    @Test func aListingThatWasWaitedForIsAnswered() async {
+        await #expect(processExitsWith: .success) {
+            let house = try House()
+            try house.host.launch(house.start(1))
+            try #require(house.host.engine).isListed = true
+            #expect(try house.heard().contains(.listing([])))
+            house.remove()
+        }
+    }
+
+    /// The worker counts an engine host that does not answer as dead, also when it has asked for the next engine meanwhile.
+    @Test func aStopThatIsOvertakenByAStartIsAnsweredFirst() async {
+        await #expect(processExitsWith: .success) {
+            let house = try House()
+            house.host.answer(.start(house.start(1)))
+            house.host.answer(.stop(generation: 1))
+            house.host.answer(.start(house.start(2)))
+            let told = try house.heard()
+            let answer = try #require(told.firstIndex(of: .stopped(generation: 1)))
+            let next = told.firstIndex { if case .started(generation: 2, _, _, _) = $0 { true } else { false } }
+            #expect(answer < (try #require(next)))
+            house.remove()
         }
     }
 }

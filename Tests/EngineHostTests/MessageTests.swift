@@ -13,7 +13,9 @@ import Testing
     @Test func callsComeBack() {
         let start = EngineStart(
             generation: 3, owner: 1000, addresses: .preferred, redirects: true, hasIPv6: false)
-        for call in [HostCall.start(start), .wire(generation: 3), .mode(generation: 3), .stop, .listing, .log] {
+        for call in [
+            HostCall.start(start), .wire(generation: 3), .mode(generation: 3), .stop(generation: 3), .listing, .log,
+        ] {
             #expect(HostCall(json: call.json) == call)
         }
         #expect(HostCall(json: ["call": "start", "generation": 1]) == nil)
@@ -27,7 +29,7 @@ import Testing
             .started(generation: 1, pid: 7, api: api, profile: "5-ff"), .mode(generation: 1, isRule: true),
             .mode(generation: 1, isRule: false), .unchanged(generation: 1), .namespace(generation: 1),
             .ready(generation: 1), .wired(generation: 1), .wireFailed(generation: 1, failure),
-            .failed(generation: 1, failure), .stopped, .listing(["a"]), .log(nil), .log(failure),
+            .failed(generation: 1, failure), .stopped(generation: 1), .listing(["a"]), .log(nil), .log(failure),
         ]
         for event in events { #expect(HostEvent(json: event.json) == event) }
     }
@@ -52,7 +54,7 @@ import Testing
         let pair = try SocketPair()
         let first = try HostChannel(try pair.first.duplicate())
         let second = try HostChannel(pair.keepingSecond())
-        #expect(first.send(HostCall.stop.json))
+        #expect(first.send(HostCall.stop(generation: 1).json))
         #expect(first.send(HostCall.log.json, descriptor: STDERR_FILENO))
         guard case .message(let one, let none) = second.receive(), case .message(let two, let some) = second.receive()
         else {
@@ -60,7 +62,7 @@ import Testing
             return
         }
         some.forEach { Descriptor(owning: $0).close() }
-        #expect(HostCall(json: one) == .stop)
+        #expect(HostCall(json: one) == .stop(generation: 1))
         #expect(HostCall(json: two) == .log)
         #expect((none.count, some.count) == (0, 1))
         guard case .nothing = second.receive() else {

@@ -263,6 +263,19 @@ func connected(_ intent: Intent = intent) -> Session {
         #expect(after(.engineStarted, from: asked).0.policy == .full)
     }
 
+    /// It was believed gone: nothing would ever be heard of its sandbox again.
+    @Test func anEngineThatRunsThoughANewOneIsConnectedToIsStartedAnew() {
+        let (session, effects) = after(.connect(intent), .engineUnchanged)
+        #expect(effects == [.stopEngine, .startEngine])
+        #expect(session.phase == .connecting(.engine))
+    }
+
+    @Test func anEngineThatWasStartedRunsAndIsEnded() {
+        let (session, _) = after(.connect(intent), .engineStopped, .engineStarted)
+        #expect(session.engineRuns)
+        #expect(after(.disconnect, from: session).1.contains(.stopEngine))
+    }
+
     @Test func stoppingKeepsTheGuardOnlyWithTheKillSwitch() {
         let (off, offEffects) = after(.stop, from: connected())
         #expect(offEffects.contains(.undo(keepingGuard: false)))

@@ -1,0 +1,93 @@
+// The tunnel between its host's network, in a namespace of its own, and an engine host, which is the test.
+
+import Commands
+import EngineHost
+import Glibc
+import Linux
+import Logging
+import NamespaceSupport
+import Session
+import Testing
+import TunnelHost
+
+@testable import Worker
+
+@Suite(.enabled(if: canMakeNamespaces, "network namespaces need root"))
+struct TunnelTests {
+    /// A tunnel whose engine host says what the test says. Make it inside an exit test.
+    private final class House {
+        let path: String
+        let loop: EventLoop
+        let tunnel: Tunnel
+        let sink = MemorySink()
+        private let engineHost: HostChannel
+
+        init(_ prepare: (String) throws -> Void = { _ in }) throws {
+            enterFreshNamespace()
+            path = makeTemporaryDirectory()
+            try prepare(path)
+            loop = try EventLoop()
+            let log = Log("test", sink: sink)
+            let pair = try SocketPair()
+            engineHost = try HostChannel(try pair.second.duplicate())
+            tunnel = Tunnel(
+                loop: loop, network: try HostNetwork(ledgerIn: try Directory(path), owner: 0, log: log),
+                channel: try HostChannel(try pair.first.duplicate()), engineHost: ThisProcess.pid,
+                memory: SessionMemory(in: try Directory(path), owner: 0, log: log),
+                accounts: WorkerAccounts(worker: 0, workerGroup: 0, engine: 61002, engineGroup: 61002, clients: 0),
+                domestic: DomesticFile(in: path, log: log), log: log)
+            try tunnel.begin()
+        }
+
+        func remove() { removeTemporaryDirectory(path) }
+
+        /// What was asked of the engine host since the last look.
+        func asked() -> [HostCall] {
+            var calls: [HostCall] = []
+            while case .message(let json, _) = engineHost.receive() { HostCall(json: json).map { calls.append($0) } }
+            return calls
+        }
+
+        /// Has the engine host say something, and the tunnel hear it.
+        func tell(_ events: HostEvent...) {
+            for event in events { engineHost.send(event.json) }
+            tunnel.hearEngineHost()
+        }
+
+        func started(_ generation: Int) -> HostEvent {
+            .started(
+                generation: generation, pid: 7, api: APIReport(address: "127.0.0.1:1", secret: "s"), profile: "1-f")
+        }
+    }
+
+    /// The engine host ends one engine and starts the next: it is not dead, and its last word on the first is not on the second.
+    @Test func aStopThatIsOvertakenByAStartIsAnsweredAndHarmsNothing() async {
+        await #expect(processExitsWith: .success) {
+            let house = try House()
+            let tunnel = house.tunnel
+            let cause = Failure(.sandboxNetwork, "It cannot be wired.")
+            let intent = Intent(owner: 1000, killSwitch: true)
+            tunnel.handle(.connect(intent))
+            house.tell(house.started(1), .wireFailed(generation: 1, cause))
+            #expect(tunnel.session.phase == .blocked(cause))
+            #expect(house.asked().last == .stop(generation: 1))
+            #expect(tunnel.stopping?.generation == 1)
+            // The engine has not ended yet.
+            tunnel.handle(.connect(intent))
+            house.tell(.stopped(generation: 1))
+            #expect(tunnel.stopping == nil, "nobody waits for an answer that has come")
+            #expect(tunnel.session.engineRuns)
+            house.tell(house.started(2))
+            #expect(tunnel.session.phase == .connecting(.engine))
+            #expect(tunnel.engine != nil)
+            tunnel.handle(.disconnect)
+            #expect(house.asked().last == .stop(generation: 2))
+            // A late word on the first is no answer.
+            house.tell(.stopped(generation: 1))
+            #expect(tunnel.stopping?.generation == 2)
+            house.tell(.stopped(generation: 2))
+            #expect(tunnel.session.phase == .disconnected(nil) && tunnel.stopping == nil)
+            house.remove()
+        }
+    }
+}
