@@ -154,6 +154,7 @@ let package = Package(
         .target(
             name: "NamespaceSupport", dependencies: ["Linux", "CLinux"], path: "Tests/NamespaceSupport",
             swiftSettings: strict),
+        .target(name: "TestSockets", dependencies: ["Linux"], path: "Tests/TestSockets", swiftSettings: strict),
         tests("Addressing"),
         tests("Notation"),
         tests("NetworkPlan", ["Addressing"]),
@@ -165,7 +166,7 @@ let package = Package(
                 "Linux", "Logging", "Addressing", "NetworkPlan", "Netlink", "Firewall", "Privileges",
                 "NamespaceSupport",
             ]),
-        tests("Linux"),
+        tests("Linux", ["TestSockets"]),
         tests("Logging"),
         tests("Profiles", ["JSON", "ImportReport"]),
         tests("Migrations", ["JSON", "ImportReport"], fixtures: true),
@@ -174,12 +175,12 @@ let package = Package(
         tests("Session", ["Commands"]),
         tests("Messages"),
         tests("CommandLine", ["Messages"]),
-        tests("EngineControl", ["Linux", "JSON", "ImportReport", "Transfer"]),
+        tests("EngineControl", ["Linux", "JSON", "ImportReport", "Transfer", "TestSockets"]),
         tests(
             "Controller",
             [
                 "Messages", "JSON", "CommandLine", "Commands", "Linux", "Store", "EngineControl", "ImportReport",
-                "Dashboard", "Screen",
+                "Dashboard", "Screen", "TestSockets",
             ]),
         tests("Store", ["Linux", "JSON", "Messages"]),
         tests("Privileges", ["Linux"]),

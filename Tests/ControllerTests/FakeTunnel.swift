@@ -5,6 +5,7 @@ import Glibc
 import JSON
 import Linux
 import Synchronization
+import TestSockets
 
 /// A tunnel on a thread of its own. Everything it is asked comes one after the other.
 ///
@@ -28,8 +29,10 @@ final class FakeTunnel: Sendable {
     var socket: String { directory.path + "/command.sock" }
     private let directory: TemporaryDirectory
     private let between: @Sendable (String, FakeTunnel) -> Void
-    private let listeners: (worker: Int32, api: Int32, stop: Int32, port: Int)
-    private let stopper: Int32
+    private let worker: Descriptor
+    private let api: LoopbackListener
+    /// Readable when it is to end.
+    private let stopper: Pipe
 
     /// - Parameter between: called before a change is carried out, with its words.
     init(_ contents: Contents = Contents(), between: @escaping @Sendable (String, FakeTunnel) -> Void = { _, _ in })
@@ -37,14 +40,10 @@ final class FakeTunnel: Sendable {
     {
         self.contents = Mutex(contents)
         self.between = between
-        directory = try TemporaryDirectory()
-        let worker = try UnixSocket.listen(directory.path + "/command.sock", mode: 0o600)
-        try worker.setNonBlocking(false)
-        let (api, port) = Self.listen()
-        var ends: [Int32] = [-1, -1]
-        try checkErrno("making a pipe") { pipe(&ends) }
-        stopper = ends[1]
-        listeners = (worker.release(), api, ends[0], port)
+        directory = try TemporaryDirectory(in: "/tmp")
+        worker = try UnixSocket.listen(directory.path + "/command.sock", mode: 0o600)
+        api = try LoopbackListener()
+        stopper = try Pipe()
         var thread = pthread_t()
         let server = Unmanaged.passRetained(Server(self)).toOpaque()
         pthread_create(
@@ -57,23 +56,7 @@ final class FakeTunnel: Sendable {
     }
 
     /// Ends it; it is of no use afterwards.
-    func stop() { close(stopper) }
-
-    private static func listen() -> (listener: Int32, port: Int) {
-        let listener = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
-                _ = bind(listener, raw, length)
-                _ = getsockname(listener, raw, &length)
-            }
-        }
-        Glibc.listen(listener, 64)
-        return (listener, Int(UInt16(bigEndian: address.sin_port)))
-    }
+    func stop() { try? writeAll(stopper.writer.number, [1]) }
 
     private func change(_ words: String, _ body: (inout Contents) -> Void) {
         between(words, self)
@@ -105,7 +88,7 @@ final class FakeTunnel: Sendable {
             report.mine = true
             report.since = 1
             report.domesticFastPath = $0.isFast
-            if $0.state == .connected { report.api = APIReport(address: "127.0.0.1:\(listeners.port)", secret: "s") }
+            if $0.state == .connected { report.api = APIReport(address: "127.0.0.1:\(api.port)", secret: "s") }
             return report
         }
     }
@@ -133,42 +116,45 @@ final class FakeTunnel: Sendable {
         init(_ tunnel: FakeTunnel) { self.tunnel = tunnel }
 
         func serve() {
-            let (worker, api, stop, _) = tunnel.listeners
-            var peers: [Int32] = []
+            let listeners = [tunnel.stopper.reader.number, tunnel.worker.number, tunnel.api.number]
+            var peers: [Peer] = []
             while true {
-                let ready = wait(for: ([stop, worker, api] + peers).map { ($0, .readable) }, milliseconds: nil)
+                let waited = listeners + peers.map { $0.socket.number }
+                let ready = wait(for: waited.map { ($0, .readable) }, milliseconds: nil)
                 if !ready[0].isEmpty { break }
-                for (peer, readiness) in zip(peers, ready.dropFirst(3)) where !readiness.isEmpty && !serveWorker(peer) {
-                    close(peer)
-                    peers.removeAll { $0 == peer }
-                }
-                if !ready[1].isEmpty { peers.append(accept(worker, nil, nil)) }
-                if !ready[2].isEmpty { serveAPI(accept(api, nil, nil)) }
+                let heard = Set(zip(peers, ready.dropFirst(3)).filter { !$1.isEmpty }.map { $0.0.socket.number })
+                peers = peers.filter { !heard.contains($0.socket.number) || serveWorker($0.socket) }
+                if !ready[1].isEmpty, let peer = try? nextConnection(tunnel.worker.number) { peers.append(Peer(peer)) }
+                if !ready[2].isEmpty, let peer = try? nextConnection(tunnel.api.number) { serveAPI(peer) }
             }
-            for descriptor in peers + [worker, api, stop] { close(descriptor) }
+        }
+
+        /// One connection to the worker's socket.
+        private final class Peer {
+            let socket: Descriptor
+            init(_ socket: consuming Descriptor) { self.socket = socket }
         }
 
         /// Returns false at the end.
-        private func serveWorker(_ peer: Int32) -> Bool {
+        private func serveWorker(_ peer: borrowing Descriptor) -> Bool {
             guard let bytes = receive(peer) else { return false }
             for line in bytes.split(separator: UInt8(ascii: "\n")) {
                 guard let request = try? Request(json: JSON.parse(Array(line))) else { return false }
-                try? writeAll(peer, Frame.encode(tunnel.answer(request).json))
+                reply(to: peer, Frame.encode(tunnel.answer(request).json))
             }
             return true
         }
 
-        private func serveAPI(_ peer: Int32) {
-            defer { close(peer) }
+        private func serveAPI(_ peer: borrowing Descriptor) {
             guard let (line, body) = request(peer) else { return }
-            let (status, answer) = tunnel.answer(line, body)
-            let text = answer.isNull ? "" : answer.text()
+            let (status, json) = tunnel.answer(line, body)
+            let text = json.isNull ? "" : json.text()
             let head = "HTTP/1.1 \(status) X\r\nContent-Length: \(text.utf8.count)\r\nConnection: close\r\n\r\n"
-            try? writeAll(peer, Array((head + text).utf8))
+            reply(to: peer, head + text)
         }
 
         /// Method and path, and the body.
-        private func request(_ peer: Int32) -> (line: String, body: String)? {
+        private func request(_ peer: borrowing Descriptor) -> (line: String, body: String)? {
             var text = ""
             while let bytes = receive(peer) {
                 text += String(decoding: bytes, as: UTF8.self)
@@ -182,10 +168,9 @@ final class FakeTunnel: Sendable {
             return nil
         }
 
-        private func receive(_ peer: Int32) -> [UInt8]? {
-            var buffer = [UInt8](repeating: 0, count: 65_536)
-            let count = read(peer, &buffer, buffer.count)
-            return count > 0 ? Array(buffer.prefix(count)) : nil
+        private func receive(_ peer: borrowing Descriptor) -> [UInt8]? {
+            guard case .bytes(let bytes)? = try? readSome(peer.number) else { return nil }
+            return bytes
         }
     }
 }

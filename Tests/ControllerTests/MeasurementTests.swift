@@ -1,11 +1,11 @@
 // Measuring dead lines with the real engine: every line gets an outcome, and the causes are told apart.
 
 import EngineControl
-import Glibc
 import JSON
 import Linux
 import Messages
 import Store
+import TestSockets
 import Testing
 
 @testable import Controller
@@ -33,7 +33,13 @@ import Testing
             writeError: { _ in })
         let context = Context(
             output: output,
-            variable: { $0 == "TROCKET_SOCKET" ? "/nonexistent/socket" : Surroundings.variable($0) },
+            variable: {
+                switch $0 {
+                case "TROCKET_SOCKET": "/nonexistent/socket"
+                case "TROCKET_PROBE_URL": nil
+                default: Surroundings.variable($0)
+                }
+            },
             stateDirectory: directory.path)
         try context.state().commit(record, profile: profile.encoded(), bodies: []) { _ in }
         return context
@@ -63,10 +69,11 @@ import Testing
 
     @Test func tellsWhyLinesFail() throws {
         let directory = try TemporaryDirectory()
-        // Nobody listens on the first port; the second takes connections and never says a word.
-        let closed = Int(try Loopback.freePort())
-        let silent = try SilentServer()
-        let servers = [("closed [1]: x", closed), ("silent 🇭🇰", silent.port)]
+        // The first port is taken and nobody listens on it; the second's queue takes connections that nobody ever serves.
+        let refusing = try LoopbackListener(listening: false)
+        let closed = Int(refusing.port)
+        let silent = try LoopbackListener()
+        let servers = [("closed [1]: x", closed), ("silent 🇭🇰", Int(silent.port))]
         let profile: JSON = [
             "dns": [
                 "servers": [["type": "udp", "tag": "dns-direct", "server": "127.0.0.1", "server_port": .int(closed)]]
@@ -80,7 +87,7 @@ import Testing
         let lines = names.map(line)
         let context = try context(directory, profile, lines)
         var outcomes: [String: DelayOutcome] = [:]
-        let measurement = try Measurement(context, lines: lines, timeout: 1000, concurrency: 8) { position, outcome in
+        let measurement = try Measurement(context, lines: lines, timeout: 5000, concurrency: 8) { position, outcome in
             outcomes[names[position]] = outcome
         }
         while !measurement.isDone { try measurement.step(milliseconds: 100) }
@@ -92,31 +99,6 @@ import Testing
         #expect(state.latencies["nameless"]?.error == "dns")
         #expect(state.latencies["nameless"]?.via == "throw-away engine")
         _ = try context.state().forget()
-        withExtendedLifetime(silent) {}
+        withExtendedLifetime((refusing, silent)) {}
     }
-}
-
-/// A listening socket whose queue takes connections that nobody ever serves.
-private final class SilentServer {
-    let port: Int
-    private let listener: Int32
-
-    init() throws {
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let number = listener
-        withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
-                _ = bind(number, raw, length)
-                _ = getsockname(number, raw, &length)
-            }
-        }
-        try checkErrno("listening on", "127.0.0.1") { listen(number, 64) }
-        port = Int(UInt16(bigEndian: address.sin_port))
-    }
-
-    deinit { close(listener) }
 }

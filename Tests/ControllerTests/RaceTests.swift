@@ -19,6 +19,8 @@ private final class Desk {
     let context: Context
     let directory: StateDirectory
     private let folder: TemporaryDirectory
+    /// Whether the proof of a connection has begun: its address was asked for.
+    private let proves = Flag()
 
     static let line = StoredLine(
         identity: "a", tag: "A", name: "A", type: "trojan", server: "", port: nil, multiplier: nil)
@@ -31,7 +33,7 @@ private final class Desk {
         folder = try TemporaryDirectory()
         let path = folder.path
         tunnel = try FakeTunnel(contents) { between($0, $1, path) }
-        let socket = tunnel.socket
+        let (socket, proves) = (tunnel.socket, proves)
         let output = Output(
             language: .english, json: true, quiet: true, isWatched: false, columns: 80, writeOutput: { _ in },
             writeError: { _ in })
@@ -39,12 +41,13 @@ private final class Desk {
             output: output,
             variable: {
                 switch $0 {
-                case "TROCKET_SOCKET": socket
-                // The proof is another matter.
-                case "TROCKET_PROBE_URL": "https://127.0.0.1:1/"
+                case "TROCKET_SOCKET": return socket
+                case "TROCKET_PROBE_URL":
+                    proves.isUp = true
+                    return "https://127.0.0.1:1/"
                 // Without them no domestic address is known to be direct.
-                case "TROCKET_RULE_SETS": "/nonexistent"
-                default: Surroundings.variable($0)
+                case "TROCKET_RULE_SETS": return "/nonexistent"
+                default: return Surroundings.variable($0)
                 }
             }, stateDirectory: path)
         directory = try context.state()
@@ -65,13 +68,18 @@ private final class Desk {
     var contents: FakeTunnel.Contents { tunnel.contents.withLock { $0 } }
 
     func connect(mode: RoutingMode? = nil, line: LineChoice? = nil, killSwitch: Bool? = nil) throws {
-        // The proof fails; what counts has been done before.
-        context.isInterrupted = { true }
+        // What counts has been done before the proof, which is given up.
+        context.isInterrupted = { [proves] in proves.isUp }
         #expect(throws: Controller.Failure.self) {
             _ = try Connecting.connect(
-                context, directory, line: line, mode: mode, killSwitch: killSwitch, confirm: nil, seconds: 5)
+                context, directory, line: line, mode: mode, killSwitch: killSwitch, confirm: nil, seconds: 60)
         }
     }
+}
+
+/// Something that has happened.
+private final class Flag {
+    var isUp = false
 }
 
 @Suite struct RaceTests {

@@ -5,6 +5,7 @@ import Glibc
 import JSON
 import Linux
 import Messages
+import TestSockets
 import Testing
 
 @testable import Controller
@@ -16,11 +17,12 @@ final class FakeWorker {
 
     /// - Parameter answers: the lines sent after each request, without line feeds.
     init(_ answers: [[String]]) throws {
-        directory = try TemporaryDirectory()
+        // A socket's path has 108 bytes (unix(7)).
+        directory = try TemporaryDirectory(in: "/tmp")
         path = directory.path + "/command.sock"
         let listener = try UnixSocket.listen(path, mode: 0o600)
         try listener.setNonBlocking(false)
-        let context = Unmanaged.passRetained(Script(listener.release(), answers)).toOpaque()
+        let context = Unmanaged.passRetained(Script(listener, answers)).toOpaque()
         var thread = pthread_t()
         pthread_create(
             &thread, nil,
@@ -32,22 +34,19 @@ final class FakeWorker {
     }
 
     private final class Script {
-        let listener: Int32
+        let listener: Descriptor
         let answers: [[String]]
-        init(_ listener: Int32, _ answers: [[String]]) {
+        init(_ listener: consuming Descriptor, _ answers: [[String]]) {
             self.listener = listener
             self.answers = answers
         }
 
         func play() {
-            let peer = accept(listener, nil, nil)
-            var buffer = [UInt8](repeating: 0, count: 65_536)
+            guard let peer = try? nextConnection(listener.number) else { return }
             for lines in answers {
-                guard read(peer, &buffer, buffer.count) > 0 else { break }
-                for line in lines { try? writeAll(peer, Array((line + "\n").utf8)) }
+                guard case .bytes? = try? readSome(peer.number) else { break }
+                for line in lines { reply(to: peer, line + "\n") }
             }
-            close(peer)
-            close(listener)
         }
     }
 }

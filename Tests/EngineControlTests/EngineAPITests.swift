@@ -12,14 +12,14 @@ import Transfer
     }
 
     @Test func selectsByPutWithTheTokenAndAnEncodedName() throws {
-        let server = FakeAPI(["PUT /proxies/a%20%7C%20%F0%9F%87%AD%F0%9F%87%B0%2Fb": (204, "")])
+        let server = try FakeAPI(["PUT /proxies/a%20%7C%20%F0%9F%87%AD%F0%9F%87%B0%2Fb": (204, "")])
         defer { server.stop() }
         try api(server).select("香港 \"1\"", in: "a | 🇭🇰/b")
         #expect(server.requests == [#"PUT /proxies/a%20%7C%20%F0%9F%87%AD%F0%9F%87%B0%2Fb {"name":"香港 \"1\""}"#])
     }
 
-    @Test func saysWhyTheEngineRefused() {
-        let server = FakeAPI(["PUT /proxies/proxy": (400, #"{"message":"Selector update error: not found"}"#)])
+    @Test func saysWhyTheEngineRefused() throws {
+        let server = try FakeAPI(["PUT /proxies/proxy": (400, #"{"message":"Selector update error: not found"}"#)])
         defer { server.stop() }
         #expect(throws: EngineFailure.refused(status: 400, message: "Selector update error: not found")) {
             try api(server).select("gone", in: "proxy")
@@ -27,7 +27,7 @@ import Transfer
     }
 
     @Test func switchesTheMode() throws {
-        let server = FakeAPI(["PATCH /configs": (204, "")])
+        let server = try FakeAPI(["PATCH /configs": (204, "")])
         defer { server.stop() }
         try api(server).setMode("Global")
         #expect(server.requests == [#"PATCH /configs {"mode":"Global"}"#])
@@ -39,7 +39,7 @@ import Transfer
             "GET /proxies/proxy": (200, #"{"type":"Selector","now":"a"}"#),
             "GET /configs": (200, #"{"mode":"Global"}"#),
         ]
-        let server = FakeAPI(answers)
+        let server = try FakeAPI(answers)
         defer { server.stop() }
         try api(server).putInForce("a", in: "proxy", mode: "Global")
         #expect(server.requests.contains(#"PUT /proxies/proxy {"name":"a"}"#))
@@ -47,14 +47,14 @@ import Transfer
 
         answers["PATCH /configs"] = (400, #"{"message":"no such mode"}"#)
         answers["GET /configs"] = (200, #"{"mode":"Rule"}"#)
-        let refusing = FakeAPI(answers)
+        let refusing = try FakeAPI(answers)
         defer { refusing.stop() }
         #expect(throws: EngineFailure.refused(status: 400, message: "no such mode")) {
             try api(refusing).putInForce("a", in: "proxy", mode: "Global")
         }
 
         answers["PATCH /configs"] = (204, "")
-        let ignoring = FakeAPI(answers)
+        let ignoring = try FakeAPI(answers)
         defer { ignoring.stop() }
         #expect { try api(ignoring).putInForce("a", in: "proxy", mode: "Global") } throws: { error in
             guard case EngineFailure.unreachable = error else { return false }
@@ -62,8 +62,8 @@ import Transfer
         }
     }
 
-    @Test func namesAnEngineThatIsGone() {
-        let server = FakeAPI([:])
+    @Test func namesAnEngineThatIsGone() throws {
+        let server = try FakeAPI([:])
         server.stop()
         let api = EngineAPI(client: HTTPClient(), address: "127.0.0.1:1", secret: "secret")
         #expect { try api.version() } throws: { error in
@@ -78,7 +78,7 @@ import Transfer
             "destinationIP":"203.0.113.9","destinationPort":"443","host":"example.com"},"upload":12,"download":345,
             "start":"2026-11-30T02:00:00Z","chains":["line"],"rule":"final","rulePayload":""}
             """
-        let server = FakeAPI([
+        let server = try FakeAPI([
             "GET /version": (200, #"{"meta":true,"version":"sing-box 1.14.2"}"#),
             "GET /configs": (200, #"{"mode":"Rule"}"#),
             "GET /connections": (
@@ -105,7 +105,7 @@ import Transfer
     /// An engine gone wrong may tell any number; sums of what is shown must not end the program.
     @Test func absurdFiguresAreBounded() throws {
         let most = "9223372036854775807"
-        let server = FakeAPI([
+        let server = try FakeAPI([
             "GET /connections": (
                 200,
                 #"{"connections":[{"upload":\#(most),"download":\#(most)}],"downloadTotal":-5,"uploadTotal":\#(most)}"#
@@ -122,9 +122,9 @@ import Transfer
         #expect(rate.down == 0)
     }
 
-    @Test func measuresEveryLineOnceAndTellsTimeoutFromError() {
+    @Test func measuresEveryLineOnceAndTellsTimeoutFromError() throws {
         let path = "/delay?timeout=3000&url=https%3A%2F%2Fa.test%2F"
-        let server = FakeAPI([
+        let server = try FakeAPI([
             "GET /proxies/good\(path)": (200, #"{"delay":42}"#),
             "GET /proxies/slow\(path)": (504, #"{"message":"Timeout"}"#),
             "GET /proxies/bad\(path)": (503, #"{"message":"An error occurred in the delay test"}"#),

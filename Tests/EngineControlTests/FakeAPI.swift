@@ -1,22 +1,24 @@
 // A control API on loopback that answers from a table, for tests of the client.
 
 import Glibc
+import Linux
 import Synchronization
+import TestSockets
 
 /// An HTTP server on a thread of its own. It answers one request a connection, in the order they come.
 ///
 /// Concurrency: the table is fixed at start; the requests seen are behind a mutex.
 final class FakeAPI: Sendable {
-    let port: Int
-    private let listener: Int32
+    var port: Int { Int(listener.port) }
+    private let listener: LoopbackListener
     private let seen = Mutex<[String]>([])
 
     /// The requests so far: `METHOD PATH BODY`, with ` (no token)` where the bearer token was missing.
     var requests: [String] { seen.withLock { $0 } }
 
     /// - Parameter answers: `METHOD PATH` to status and body; an unknown one gets 404.
-    init(_ answers: [String: (status: Int, body: String)], secret: String = "secret") {
-        (listener, port) = Self.listen()
+    init(_ answers: [String: (status: Int, body: String)], secret: String = "secret") throws {
+        listener = try LoopbackListener()
         var thread = pthread_t()
         let context = Unmanaged.passRetained(Box(self, answers, secret)).toOpaque()
         pthread_create(
@@ -29,24 +31,8 @@ final class FakeAPI: Sendable {
         pthread_detach(thread)
     }
 
-    private static func listen() -> (listener: Int32, port: Int) {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { raw in
-                _ = bind(listener, raw, length)
-                _ = getsockname(listener, raw, &length)
-            }
-        }
-        Glibc.listen(listener, 64)
-        return (listener, Int(UInt16(bigEndian: address.sin_port)))
-    }
-
     /// Ends the server.
-    func stop() { shutdown(listener, Int32(SHUT_RDWR)) }
+    func stop() { listener.end() }
 
     private final class Box {
         let server: FakeAPI
@@ -59,20 +45,14 @@ final class FakeAPI: Sendable {
         }
 
         func serve() {
-            while case let peer = accept(server.listener, nil, nil), peer >= 0 {
-                answer(peer)
-                close(peer)
-            }
-            close(server.listener)
+            while let peer = try? nextConnection(server.listener.number) { serve(peer) }
         }
 
-        private func answer(_ peer: Int32) {
+        private func serve(_ peer: borrowing Descriptor) {
             var text = ""
-            var buffer = [UInt8](repeating: 0, count: 65_536)
             while !isWhole(text) {
-                let count = read(peer, &buffer, buffer.count)
-                if count <= 0 { return }
-                text += String(decoding: buffer.prefix(count), as: UTF8.self)
+                guard case .bytes(let bytes)? = try? readSome(peer.number) else { return }
+                text += String(decoding: bytes, as: UTF8.self)
             }
             let lines = text.split(separator: "\r\n", omittingEmptySubsequences: false)
             let words = lines[0].split(separator: " ")
@@ -80,10 +60,10 @@ final class FakeAPI: Sendable {
             let hasToken = lines.contains { $0 == "Authorization: Bearer \(secret)" }
             let body = lines.last.map(String.init) ?? ""
             server.seen.withLock { $0.append(key + (body.isEmpty ? "" : " " + body) + (hasToken ? "" : " (no token)")) }
-            let (status, answer) = answers[key] ?? (404, #"{"message":"Resource not found"}"#)
-            let reply =
-                "HTTP/1.1 \(status) X\r\nContent-Length: \(answer.utf8.count)\r\nConnection: close\r\n\r\n\(answer)"
-            _ = reply.withCString { write(peer, $0, strlen($0)) }
+            let (status, json) = answers[key] ?? (404, #"{"message":"Resource not found"}"#)
+            reply(
+                to: peer,
+                "HTTP/1.1 \(status) X\r\nContent-Length: \(json.utf8.count)\r\nConnection: close\r\n\r\n\(json)")
         }
 
         private func isWhole(_ text: String) -> Bool {

@@ -1,6 +1,7 @@
 // Finding out who listens on a port of this machine.
 
 import Glibc
+import TestSockets
 import Testing
 
 @testable import Linux
@@ -29,20 +30,9 @@ import Testing
     }
 
     @Test func whoListensHereIsThisUser() throws {
-        let port = try Loopback.freePort()
-        #expect(try Loopback.listener(on: port) == nil)
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(listener) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        let bound = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-            }
-        }
-        #expect(bound == 0 && listen(listener, 1) == 0)
-        #expect(try Loopback.listener(on: port) == getuid())
+        let socket = try LoopbackListener(listening: false)
+        #expect(try Loopback.listener(on: socket.port) == nil)
+        try socket.listen()
+        #expect(try Loopback.listener(on: socket.port) == getuid())
     }
 }
