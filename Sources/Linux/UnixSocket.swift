@@ -68,6 +68,10 @@ package enum UnixSocket {
         return Descriptor(owning: try check(peer, "accepting a connection"))
     }
 
+    /// Ends a connection whoever else holds its socket: the peer reads what was sent before, then the end. Corresponds to
+    /// shutdown(2).
+    package static func hangUp(_ socket: Int32) { _ = shutdown(socket, Int32(SHUT_RDWR)) }
+
     /// Sends bytes and up to 8 descriptors; returns how many bytes the kernel took, nil when it would block.
     package static func send(
         _ socket: Int32, _ bytes: [UInt8], descriptors: [Int32] = []

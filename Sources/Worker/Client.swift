@@ -115,4 +115,7 @@ final class Client {
     }
 
     func close() { isClosed = true }
+
+    /// Ends the connection for the peer now, even while a child that was just made holds a copy of the socket.
+    func hangUp() { UnixSocket.hangUp(socket.number) }
 }

@@ -144,6 +144,7 @@ final class CommandServer {
 
     private func drop(_ client: Client) {
         client.close()
+        client.hangUp()
         guard let token = client.token else { return }
         loop.cancel(token)
         client.token = nil

@@ -17,6 +17,9 @@ import Testing
         let directory: String
         var server: CommandServer?
         var taken = 0
+        /// Whether a copy of the socket a request came by is kept, as by a child that has not yet begun its program.
+        var keepsCopies = false
+        var copies: [Int32] = []
 
         init() throws {
             var template = Array("/tmp/trocket-server-XXXXXX".utf8CString)
@@ -31,11 +34,13 @@ import Testing
                 log: Log("test", sink: MemorySink())
             ) { [unowned self] request, client in
                 taken += 1
+                if keepsCopies, let copy = try? client.socket.duplicate() { copies.append(copy.release()) }
                 server?.answer(client, Reply(id: request.id, ok: [:]))
             }
         }
 
         deinit {
+            copies.forEach { Descriptor(owning: $0).close() }
             unlink(path)
             rmdir(directory)
         }
@@ -85,6 +90,21 @@ import Testing
         try writeAll(other.number, hello(1))
         try house.settle()
         #expect(hear(other) != nil, "the others are served")
+    }
+
+    @Test func aConnectionEndsThoughSomebodyHoldsACopyOfItsSocket() throws {
+        let house = try House()
+        house.keepsCopies = true
+        let peer = try house.peer()
+        try writeAll(peer.number, hello(1) + Array("nonsense\n".utf8))
+        try house.settle()
+        #expect(house.copies.count == 1)
+        let answers = hear(peer)?.split(separator: "\n") ?? []
+        #expect(answers.count == 2 && answers.last?.contains("bad-request") == true, "what was sent is read first")
+        guard case .end? = try? readSome(peer.number) else {
+            Issue.record("the connection was kept")
+            return
+        }
     }
 
     @Test func anUnknownCallKeepsTheConnection() throws {
