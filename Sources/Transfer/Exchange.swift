@@ -78,7 +78,10 @@ final class Exchange {
         switch request.proxy {
         case .none: _ = cc_set_text(handle, CURLOPT_PROXY, "")
         case .environment: break
-        case .url(let proxy): _ = cc_set_text(handle, CURLOPT_PROXY, proxy)
+        case .url(let proxy):
+            _ = cc_set_text(handle, CURLOPT_PROXY, proxy)
+            // What the environment excepts (no_proxy) it excepts from its own proxy.
+            _ = cc_set_text(handle, CURLOPT_NOPROXY, "")
         }
         aim()
     }

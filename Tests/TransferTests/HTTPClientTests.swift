@@ -1,5 +1,6 @@
 // Requests against a real server on loopback: answers, limits, redirects, streams, failures.
 
+import Glibc
 import Linux
 import Notation
 import Testing
@@ -152,7 +153,18 @@ import Testing
         #expect(proxied?.code == .fetch)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    /// In a process of its own, whose environment nobody else reads.
+    @Test func aNamedProxyIsTakenWhateverTheEnvironmentExcepts() async {
+        await #expect(processExitsWith: .success) {
+            setenv("no_proxy", "*", 1)
+            var request = HTTPRequest(.get, LoopbackServer.shared.url("/hello"))
+            request.proxy = .url("http://127.0.0.1:1")
+            let error = #expect(throws: TransferError.self) { try HTTPClient().perform(request) }
+            #expect(error?.cause == .refused)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
     func whatEndsAtOnceIsNotWaitedFor() {
         let client = HTTPClient()
         var hasEnded = false
