@@ -205,13 +205,15 @@ extension HostNetwork {
             self.watch?.failures = 0
             return
         }
-        let wait = Self.intervals[Self.intervals.count - 1] << min(watch.failures, Self.doublings)
         self.watch?.failures += 1
-        self.watch?.pendingRetry = watch.loop.after(milliseconds: wait) { [weak self] in
+        self.watch?.pendingRetry = watch.loop.after(milliseconds: Self.patience(after: watch.failures)) { [weak self] in
             self?.watch?.pendingRetry = nil
             self?.answer(withDomestic: true)
         }
     }
+
+    /// Milliseconds to the next try when so many have failed before the last.
+    static func patience(after failures: Int) -> Int { intervals[intervals.count - 1] << min(failures, doublings) }
 
     /// Puts back what others told the resolver; returns true when it is led otherwise than before.
     private func followResolver() -> Bool {

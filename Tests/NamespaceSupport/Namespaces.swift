@@ -69,6 +69,17 @@ package func shell(_ command: String) -> String {
     }
 }
 
+/// Asks a shell question about what the kernel does on a thread of its own until the answer is yes. Ends the process, and says
+/// so, when it is no for half a minute; so call it in an exit test.
+package func waitUntil(_ what: String, _ question: String) {
+    let answer = shell(
+        "for _ in $(seq 1500); do { \(question); } >/dev/null 2>&1 && echo yes && break; sleep 0.02; done")
+    guard answer == "yes\n" else {
+        writeStandardError("waited in vain until \(what)\n")
+        _exit(97)
+    }
+}
+
 /// The output of a command as lines, tabs turned into single spaces, spaces at the end cut off.
 package func lines(_ command: String) -> [String] {
     shell(command).split(separator: "\n").map { line in

@@ -142,5 +142,5 @@ private func crash(_ fixture: Fixture, killSwitch: Bool) throws {
     try host.raise(try fixture.request(host, killSwitch: killSwitch), sandbox: try makeNamespace())
     _ = consume host
     // The kernel takes a dead namespace apart on its own thread.
-    for _ in 0..<200 where shell("ip -o link show trocket0").contains("trocket0@") { shell("sleep 0.02") }
+    waitUntil("the dead worker's link is gone", "! ip link show trocket0")
 }

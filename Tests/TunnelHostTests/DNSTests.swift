@@ -40,8 +40,7 @@ private final class PretendedBackend: DNSBackend {
 
 /// A tunnel that is up on a host with this resolver, whose clock is the resolver's.
 private func raised(_ fixture: Fixture, _ backend: PretendedBackend) throws -> HostNetwork {
-    let host = try HostNetwork(
-        ledgerIn: try Directory(fixture.path), owner: 0, log: Log("test", sink: fixture.sink), dnsBackend: backend)
+    let host = try fixture.host(resolver: backend)
     host.clock = { backend.time }
     try host.raise(try fixture.request(host), sandbox: try makeNamespace())
     return host
@@ -53,9 +52,7 @@ struct DNSTests {
         await #expect(processExitsWith: .success) {
             let fixture = Fixture()
             let backend = PretendedBackend()
-            let host = try HostNetwork(
-                ledgerIn: try Directory(fixture.path), owner: 0, log: Log("test", sink: fixture.sink),
-                dnsBackend: backend)
+            let host = try fixture.host(resolver: backend)
             #expect(try host.protectDNS() == .captured)
             try host.raise(try fixture.request(host), sandbox: try makeNamespace())
             #expect(try host.protectDNS() == .resolved)
@@ -157,9 +154,7 @@ struct DNSTests {
             let fixture = Fixture()
             shell("mkdir \(fixture.path)/resolve")
             let backend = PretendedBackend(in: "\(fixture.path)/resolve")
-            let host = try HostNetwork(
-                ledgerIn: try Directory(fixture.path), owner: 0, log: Log("test", sink: fixture.sink),
-                dnsBackend: backend)
+            let host = try fixture.host(resolver: backend)
             try host.raise(try fixture.request(host), sandbox: try makeNamespace())
             #expect(try host.protectDNS() == .resolved)
             let loop = try EventLoop()
@@ -186,9 +181,7 @@ struct DNSTests {
     @Test func withoutAResolverTheRuleIsEnough() async {
         await #expect(processExitsWith: .success) {
             let fixture = Fixture()
-            let host = try HostNetwork(
-                ledgerIn: try Directory(fixture.path), owner: 0, log: Log("test", sink: fixture.sink),
-                dnsBackend: ResolvedBackend(bus: "unix:path=\(fixture.path)/none"))
+            let host = try fixture.host(resolver: ResolvedBackend(bus: "unix:path=\(fixture.path)/none"))
             try host.raise(try fixture.request(host), sandbox: try makeNamespace())
             #expect(try host.protectDNS() == .captured)
             try host.lower()

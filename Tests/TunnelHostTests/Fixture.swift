@@ -5,7 +5,8 @@ import Linux
 import Logging
 import NamespaceSupport
 import NetworkPlan
-import TunnelHost
+
+@testable import TunnelHost
 
 /// A made-up host. Make it inside an exit test after `enterFreshNamespace()`.
 final class Fixture {
@@ -22,21 +23,24 @@ final class Fixture {
             ip link add eth0 address 02:00:00:00:00:01 type veth peer eth0q; ip link set eth0q up; ip link set eth0 up
             ip addr add 203.0.113.2/24 dev eth0; ip addr add 2001:db8:1::2/64 dev eth0 nodad
             ip route add default via 203.0.113.1; ip -6 route add default via 2001:db8:1::1
-            # The kernel reports the carrier, the link-local addresses and the routes of addresses on its own thread.
-            for _ in $(seq 200); do
-                [ "$(ip -o -6 addr show scope link | grep -vc tentative)" = 2 ] && ip link show eth0 | grep -q 'state UP' &&
-                    [ "$(ip -6 route show table local type local | grep -c dev.eth0)" -ge 3 ] && break
-                sleep 0.02
-            done
+            """)
+        waitUntil(
+            "the uplink has its carrier, its link-local addresses and their routes",
+            """
+            [ "$(ip -o -6 addr show scope link | grep -vc tentative)" = 2 ] && ip link show eth0 | grep -q 'state UP' &&
+                [ "$(ip -6 route show table local type local | grep -c dev.eth0)" -ge 3 ]
             """)
     }
 
     /// Takes the ledger directory away; call it last.
     func remove() { removeTemporaryDirectory(path) }
 
-    func host() throws -> HostNetwork {
+    /// - Parameter resolver: none unless a test brings one: the real one would be told of a link of this namespace by a number
+    ///   that means another link to it.
+    func host(owner: UInt32 = 0, resolver: any DNSBackend = NoResolver()) throws -> HostNetwork {
         try HostNetwork(
-            ledgerIn: try Directory(path), owner: 0, log: Log("test", sink: sink, minimum: .debug))
+            ledgerIn: try Directory(path), owner: owner, log: Log("test", sink: sink, minimum: .debug),
+            dnsBackend: resolver)
     }
 
     func request(_ host: HostNetwork, killSwitch: Bool = false) throws -> HostPlanRequest {
@@ -52,4 +56,14 @@ final class Fixture {
             sysctl -a 2>/dev/null | grep -E '^net.ipv[46].(conf|ip_)' | grep -v -E 'stable_secret|trocket0'
             """)
     }
+}
+
+/// A host on which nothing resolves names.
+final class NoResolver: DNSBackend {
+    let directory = "/nonexistent"
+    func isPresent() throws(DNSError) -> Bool { false }
+    func secure(_ link: InterfaceIndex, servers: [IPAddress]) throws(DNSError) { throw Self.absent }
+    func isSecured(_ link: InterfaceIndex, servers: [IPAddress]) throws(DNSError) -> Bool { throw Self.absent }
+    func revert(_ link: InterfaceIndex) throws(DNSError) { throw Self.absent }
+    private static let absent = DNSError(operation: "asking", text: "no resolver")
 }

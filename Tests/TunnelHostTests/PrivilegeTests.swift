@@ -19,8 +19,7 @@ struct PrivilegeTests {
             let first = try makeNamespace()
             let second = try makeNamespace()
             try Privileges.drop(to: 61001, group: 61001, keeping: [.netAdmin])
-            let host = try HostNetwork(
-                ledgerIn: try Directory(fixture.path), owner: 61001, log: Log("test", sink: fixture.sink))
+            let host = try fixture.host(owner: 61001)
             let loop = try EventLoop()
             var request = try fixture.request(host, killSwitch: true)
             #expect(request.guardLifetime == .persistent)
@@ -48,8 +47,7 @@ struct PrivilegeTests {
             let sandbox = try makeNamespace()
             try Privileges.drop(to: 61001, group: 61001, keeping: [])
             let error = #expect(throws: (any Error).self) {
-                let host = try HostNetwork(
-                    ledgerIn: try Directory(fixture.path), owner: 61001, log: Log("test", sink: fixture.sink))
+                let host = try fixture.host(owner: 61001)
                 try host.raise(try fixture.request(host), sandbox: try sandbox.duplicate())
             }
             #expect("\(error!)".contains("CAP_NET_ADMIN"))
