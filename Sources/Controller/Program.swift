@@ -30,18 +30,22 @@ package enum Program {
     }
 
     /// Runs one command line.
-    /// - Parameter prepare: called with the command once its words and values are known to be right.
+    /// - Parameters:
+    ///   - variable: looks up an environment variable.
+    ///   - prepare: called with the command once its words and values are known to be right.
     package static func run(
-        _ words: [String], output: Output, prepare: (ParsedCommand, Output) throws -> Void = { _, _ in }
+        _ words: [String], output: Output, variable: @escaping (String) -> String? = Surroundings.variable,
+        prepare: (ParsedCommand, Output) throws -> Void = { _, _ in }
     ) -> ExitCode {
-        let exit = perform(words, output, prepare)
+        let exit = perform(words, output, variable, prepare)
         guard output.lost != nil else { return exit }
         output.reportLoss()
         return exit == .done ? .failed : exit
     }
 
     private static func perform(
-        _ words: [String], _ output: Output, _ prepare: (ParsedCommand, Output) throws -> Void
+        _ words: [String], _ output: Output, _ variable: @escaping (String) -> String?,
+        _ prepare: (ParsedCommand, Output) throws -> Void
     ) -> ExitCode {
         // `help VERB` is `VERB --help`.
         let words = words.first == "help" ? Array(words.dropFirst()) + ["--help"] : words
@@ -67,7 +71,7 @@ package enum Program {
             output.failure(failure)
             return failure.exit
         }
-        return run(command, Context(output: output, stateDirectory: command.value("state-dir")))
+        return run(command, Context(output: output, variable: variable, stateDirectory: command.value("state-dir")))
     }
 
     private static func verb(of command: ParsedCommand) -> Verb? {

@@ -110,7 +110,7 @@ private let clash = """
             language: .english, json: true, quiet: false, isWatched: false, columns: 80, writeOutput: { written += $0 },
             writeError: { _ in })
         let context = Context(
-            output: output, variable: { $0 == "TROCKET_ENGINE" ? "/nonexistent/sing-box" : nil },
+            output: output, variable: { $0 == "TROCKET_ENGINE" ? "/nonexistent/sing-box" : withoutWorker($0) },
             stateDirectory: place.state)
         let command = try Program.table.parse(["import", source])
         do {

@@ -9,14 +9,19 @@ import Testing
 
 @testable import Controller
 
-/// Runs a command line and collects both streams.
+/// The environment with nobody at the worker's socket.
+func withoutWorker(_ name: String) -> String? {
+    name == "TROCKET_SOCKET" ? "/nonexistent/command.sock" : Surroundings.variable(name)
+}
+
+/// Runs a command line and collects both streams. A worker that is installed here has nothing to do with it.
 func run(_ words: String..., language: Language = .english) -> (status: ExitCode, output: String, errors: String) {
     var written = ""
     var errors = ""
     let output = Output(
         language: language, json: words.contains("--json"), quiet: words.contains("--quiet"), isWatched: false,
         columns: 80, writeOutput: { written += $0 }, writeError: { errors += $0 })
-    let status = Program.run(words, output: output)
+    let status = Program.run(words, output: output, variable: withoutWorker)
     return (status, written, errors)
 }
 
@@ -42,7 +47,7 @@ func run(_ words: String..., language: Language = .english) -> (status: ExitCode
             writeError: { _ in })
         var isPrepared = false
         let missing = words.contains { $0.hasPrefix("--state-dir") } ? [] : ["--state-dir", "/nonexistent/state"]
-        #expect(Program.run(words + missing, output: output) { _, _ in isPrepared = true } == .usage)
+        #expect(Program.run(words + missing, output: output, prepare: { _, _ in isPrepared = true }) == .usage)
         #expect(!isPrepared)
         #expect(written.isEmpty)
     }

@@ -8,7 +8,9 @@ import Testing
 
 @testable import EngineHost
 
-@Suite(.enabled(if: getuid() == 0, "the program in the engine's place must be root's, and the profile the tester's"))
+@Suite(
+    .enabled(if: getuid() == 0, "the program in the engine's place must be root's, and the profile the tester's"),
+    .enabled(if: access("/dev/net/tun", R_OK | W_OK) == 0, "an engine is given a TUN device: run `modprobe tun`"))
 struct EndTests {
     /// An engine host whose engine ends at once, for a shell finds no script of the name `run`; and the worker's end. Make it
     /// inside an exit test: at an engine's end all that the process has started is ended.

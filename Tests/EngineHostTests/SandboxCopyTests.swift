@@ -7,9 +7,10 @@ import Testing
 
 @testable import EngineHost
 
+/// Each in a process of its own: a copy that is made while other threads hold locks of the runtime has these locks for good.
 @Suite struct SandboxCopyTests {
     /// Runs one to its answer; nil when none came in ten seconds.
-    private func answer(within milliseconds: Int, _ work: () throws -> JSON) throws -> JSON? {
+    fileprivate static func answer(within milliseconds: Int, _ work: () throws -> JSON) throws -> JSON? {
         let loop = try EventLoop()
         var found: JSON?
         let copy = try SandboxCopy(in: loop, within: milliseconds, work) { found = $0 }
@@ -19,20 +20,26 @@ import Testing
         return found
     }
 
-    @Test func itsAnswerIsHandedOn() throws {
-        #expect(try answer(within: 10_000) { ["wired": true] } == ["wired": true])
-        let failed = try answer(within: 10_000) { throw SystemCallError("looking", "there", .notPermitted) }
-        #expect(failed?["failure"].string?.contains("looking there") == true)
+    @Test func itsAnswerIsHandedOn() async {
+        await #expect(processExitsWith: .success) {
+            #expect(try SandboxCopyTests.answer(within: 10_000) { ["wired": true] } == ["wired": true])
+            let failed = try SandboxCopyTests.answer(within: 10_000) {
+                throw SystemCallError("looking", "there", .notPermitted)
+            }
+            #expect(failed?["failure"].string?.contains("looking there") == true)
+        }
     }
 
-    @Test func oneThatIsStuckIsEnded() throws {
-        // The kernel's word that no copy is left: its end of this pipe is closed.
-        let pipe = try Pipe()
-        let stuck = try answer(within: 20) {
-            while true { pause() }
+    @Test func oneThatIsStuckIsEnded() async {
+        await #expect(processExitsWith: .success) {
+            // The kernel's word that no copy is left: its end of this pipe is closed.
+            let pipe = try Pipe()
+            let stuck = try SandboxCopyTests.answer(within: 20) {
+                while true { pause() }
+            }
+            #expect(stuck?["failure"].string?.contains("longer") == true)
+            let reader = pipe.keepingReader()
+            #expect(try readAll(reader.number, limit: 1, subject: "pipe").isEmpty)
         }
-        #expect(stuck?["failure"].string?.contains("longer") == true)
-        let reader = pipe.keepingReader()
-        #expect(try readAll(reader.number, limit: 1, subject: "pipe").isEmpty)
     }
 }

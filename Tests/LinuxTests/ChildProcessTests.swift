@@ -44,14 +44,15 @@ import Testing
     }
 
     @Test func aDeniedCallFails() throws {
-        var request = ChildRequest(path: "/bin/mkdir", arguments: ["mkdir", "/tmp/never-made"])
+        let place = try TemporaryDirectory()
+        var request = ChildRequest(path: "/bin/mkdir", arguments: ["mkdir", "\(place.path)/never-made"])
         request.deniedCalls = [83, 258]  // mkdir, mkdirat on x86_64
         #if arch(arm64)
             request.deniedCalls = [34]
         #endif
         let child = try ChildProcess(starting: request)
         #expect(child.wait() == 1)
-        #expect(access("/tmp/never-made", F_OK) != 0)
+        #expect(access("\(place.path)/never-made", F_OK) != 0)
     }
 
     @Test func endKillsWhatDoesNotListen() throws {

@@ -5,7 +5,7 @@ import Linux
 import Testing
 
 @Suite struct SecureFileTests {
-    private func withDirectory(_ body: (borrowing Directory, String) throws -> Void) throws {
+    fileprivate func withDirectory(_ body: (borrowing Directory, String) throws -> Void) throws {
         var template = Array("/tmp/trocket-test-XXXXXX".utf8CString)
         let path = try #require(
             template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!) }.map { String(cString: $0) })
@@ -96,13 +96,16 @@ import Testing
         #expect(throws: SystemCallError.self) { try threads.clear() }
     }
 
-    @Test func aLockExcludesTheNext() throws {
-        try withDirectory { directory, _ in
-            let held = try directory.lock()
-            let error = #expect(throws: SystemCallError.self) { _ = try directory.lock(wait: false) }
-            #expect(error?.errno == .wouldBlock)
-            held.close()
-            _ = try directory.lock(wait: false)
+    /// In a process of its own: children of others would hold copies of the lock until they begin their programs.
+    @Test func aLockExcludesTheNext() async {
+        await #expect(processExitsWith: .success) {
+            try SecureFileTests().withDirectory { directory, _ in
+                let held = try directory.lock()
+                let error = #expect(throws: SystemCallError.self) { _ = try directory.lock(wait: false) }
+                #expect(error?.errno == .wouldBlock)
+                held.close()
+                _ = try directory.lock(wait: false)
+            }
         }
     }
 }

@@ -81,12 +81,12 @@ private let wanted = CapabilitySet([.netAdmin])
 }
 
 @Suite(.enabled(if: Landlock.version > 0)) struct ConfinementTests {
-    @Test func landlockLeavesOnlyWhatIsNamed() async {
-        await #expect(processExitsWith: .success) {
-            mkdir("/tmp/trocket-landlock", 0o700)
+    @Test func landlockLeavesOnlyWhatIsNamed() async throws {
+        let place = try TemporaryDirectory()
+        await #expect(processExitsWith: .success) { [path = place.path as String] in
             var rules = LandlockRules()
             rules.readable = ["/usr", "/nonexistent/directory"]
-            rules.writable = ["/tmp/trocket-landlock"]
+            rules.writable = [path]
             rules.files = ["/dev/null"]
             rules.bindablePorts = []
             rules.refusesConnections = true
@@ -94,11 +94,10 @@ private let wanted = CapabilitySet([.netAdmin])
             try Landlock.enter(rules)
             guard open("/etc/hostname", O_RDONLY) < 0, open("/usr/bin/env", O_RDONLY) >= 0 else { exit(3) }
             guard open("/usr/trocket-never", O_WRONLY | O_CREAT, 0o600) < 0 else { exit(4) }
-            guard open("/tmp/trocket-landlock/x", O_WRONLY | O_CREAT, 0o600) >= 0 else { exit(5) }
+            guard open("\(path)/x", O_WRONLY | O_CREAT, 0o600) >= 0 else { exit(5) }
             guard open("/dev/null", O_WRONLY) >= 0 else { exit(6) }
         }
-        unlink("/tmp/trocket-landlock/x")
-        rmdir("/tmp/trocket-landlock")
+        place.remove()
     }
 
     @Test func theWorkersFilterStopsPrograms() async {
