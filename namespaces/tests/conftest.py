@@ -15,7 +15,7 @@ from lablib.product import Product  # noqa: E402
 
 def pytest_addoption(parser):
     """How long the long tests take."""
-    parser.addoption("--kills", type=int, default=20, help="random kills in test_recovery.py")
+    parser.addoption("--kills", type=int, default=20, help="random kills in test_kills.py")
     parser.addoption("--cycles", type=int, default=16, help="connect/disconnect cycles in test_growth.py")
     parser.addoption("--seed", type=int, default=1, help="of the random kills")
 

@@ -1,8 +1,7 @@
-"""Whatever dies, whenever: `disconnect` gives the machine back as it was. Longer with --kills."""
+"""What dies and what a crash left: the next worker finds its way, and `disconnect` gives the machine back as it was."""
 
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -17,82 +16,12 @@ from lablib.product import Product, children
 FIRST, SECOND = lines.LINES[0][1], lines.LINES[1][1]
 
 
-def start_again(product):
-    """Sees to it that a worker serves: one whose engine host was killed ends once it is down."""
-    if product.worker.poll() is None:
-        try:
-            if product.answers() and children(product.worker.pid):
-                return
-        except Exception:
-            pass
-        product.stop()
-    product.start()
-
-
-def bring_down(product):
-    """Disconnects as a user would after a crash: starts the worker if it is gone, then disconnects."""
-    start_again(product)
-    done = product.controller("disconnect", "--json", check=False)
-    if done.returncode:
-        # Only one on its way out may fail: a worker that has lost its engine host ends once the tunnel is down.
-        product.worker.wait(timeout=5)
-        start_again(product)
-        done = product.controller("disconnect", "--json", check=False)
-    start_again(product)
-    return done
-
-
 def kill_process(pid):
     """kill -9 that does not mind coming late."""
     try:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:
         pass
-
-
-# MARK: kills at any moment
-
-def victims(product, command):
-    """The processes that may be killed now, by name."""
-    found = {"controller": command.pid if command.poll() is None else None, "worker": product.worker.pid}
-    host = children(product.worker.pid)[:1]
-    if host:
-        found["engine host"] = host[0]
-        found["engine"] = next(iter(children(host[0])), None)
-    return {name: pid for name, pid in found.items() if pid}
-
-
-def test_random_kills_leave_no_trace(product, lab, request):
-    dice = random.Random(request.config.getoption("--seed"))
-    before = snapshot.take(lab)
-    for number in range(request.config.getoption("--kills")):
-        kill_switch = dice.choice(("--kill-switch", "--no-kill-switch"))
-        state = dice.choice(("connecting", "connecting", "connected", "switching", "disconnecting", "reconnecting"))
-        told = f"kill {number}: {state}, {kill_switch}"
-        arguments = ["connect", FIRST, kill_switch, "--wait", "20"]
-        if state != "connecting":
-            product.controller(*arguments, check=False)
-            arguments = {"switching": ["select", SECOND], "disconnecting": ["disconnect"]}.get(state, ["status"])
-        if state == "reconnecting" and (product.status().get("engine") or {}).get("pid"):
-            kill_process(product.status()["engine"]["pid"])
-        command = subprocess.Popen(lab.user_command(*product.controller_command(*arguments)),
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(dice.uniform(0, 0.8))  # the moment is what is drawn by lot
-        chosen = victims(product, command)
-        # The worker most often: what it leaves is the hardest to find again.
-        for name in dice.sample(sorted(chosen), k=min(len(chosen), dice.choice((1, 1, 2)))):
-            told += f", {name} killed"
-            kill_process(chosen[name])
-            if name == "worker":
-                product.worker.wait(timeout=10)
-        time.sleep(dice.choice((0, 0.1, 0.4)))
-        command.kill()
-        command.wait()
-        done = bring_down(product)
-        assert done.returncode == 0, f"{told}: {done.stdout} {done.stderr}"
-        changed = snapshot.differences(before, snapshot.take(lab))
-        assert changed == [], f"{told}: {changed}"
-    product.controller("select", FIRST, check=False)
 
 
 def test_engine_that_keeps_dying_is_given_up_with_the_cause(product, lab):
