@@ -102,8 +102,8 @@ extension HelpText {
     package static let modeSummary = Text("查看或切换模式", "show or switch the mode")
     package static let statusSummary = Text("当前状态", "the state of the connection")
     package static let statusDetails = Text(
-        "上次验证之后连接、线路或模式变了，或者已过 10 秒，会重新验证一次（最多 1.5 秒）；--proof 总是验证。瞬时速率只在 --watch 时有。",
-        "The line is proven again (at most 1.5 s) if connection, line or mode changed since the last proof, or after 10 s; "
+        "上次验证之后连接、线路或模式变了，或者已过 10 秒，会重新验证一次（最多 5 秒）；--proof 总是验证。瞬时速率只在 --watch 时有。",
+        "The line is proven again (at most 5 s) if connection, line or mode changed since the last proof, or after 10 s; "
             + "--proof always does. Rates are known with --watch only.")
     package static let watch = Text("持续显示变化", "go on showing changes")
     package static let network = Text("两侧的网络设置：地址、路由、规则、防护表", "both sides' links, routes, rules and guard table")
