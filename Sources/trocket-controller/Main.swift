@@ -8,6 +8,6 @@ struct Main {
     static func main() {
         reserveStandardDescriptors()
         ignoreBrokenPipes()
-        exitProcess(Program.run(Array(Swift.CommandLine.arguments.dropFirst())).rawValue)
+        exitProcess(Program.run(OwnArguments.take()).rawValue)
     }
 }

@@ -149,6 +149,20 @@ def test_a_link_from_the_desktop_asks_and_shows_the_true_host():
     assert opened("javascript:alert(1)").returncode == 64
 
 
+def test_a_link_from_the_desktop_is_in_no_argument_while_it_asks():
+    program = os.path.join(REPOSITORY, "scripts", "packaging", "programs", "import-link")
+    link = "clash://install-config?url=https://example.com/t0k3n-of-this"
+    with subprocess.Popen([program, link], env={"LANG": "C", "PATH": "/usr/bin:/bin"}, text=True,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as asking:
+        said = ""
+        while not said.endswith("[y/N] "):
+            said += asking.stdout.read(1) or pytest.fail(said)
+        with open(f"/proc/{asking.pid}/cmdline", encoding="utf-8") as file:
+            assert file.read().split("\0")[1:] == [program, ""]
+        assert "example.com" in said and "t0k3n" not in said
+        asking.communicate("n\n\n")
+
+
 def test_polkit_grants_what_the_worker_asks_of_resolved_and_no_more():
     """The actions are those of org.freedesktop.resolve1.policy, which systemd checks method by method (resolved-bus.c)."""
     actions = {"SetLinkDNS": "set-dns-servers", "SetLinkDomains": "set-domains", "SetLinkDefaultRoute": "set-default-route",

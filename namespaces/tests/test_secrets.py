@@ -4,6 +4,7 @@ argument or environment of any process, or any file another user can read, whate
 import base64
 import json
 import os
+import subprocess
 import threading
 import time
 
@@ -140,6 +141,36 @@ class Watch:
         self.over.set()
         self.thread.join()
         assert self.rounds > 50 and len(self.seen) > 10, (self.rounds, len(self.seen))
+
+
+SILENT = """
+import socket, sys
+listener = socket.create_server(("127.0.0.1", 0))
+listener.settimeout(20)
+print(listener.getsockname()[1], flush=True)
+peer, _ = listener.accept()
+print("asked", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_link_typed_as_an_argument_is_gone_from_it(lab):
+    """While a server lets the user wait."""
+    server = lab.user_popen("/usr/bin/python3", "-I", "-c", SILENT, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    link = f"http://127.0.0.1:{server.stdout.readline().strip()}/sub?token={plan.TOKEN}"
+    state = lab.path("home", str(plan.USER), "typed")
+    command = [Product(lab).controller_command()[0], "import", link, "--state-dir", state]
+    importing = lab.user_popen(*command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        assert server.stdout.readline() == "asked\n"
+        with open(f"/proc/{importing.pid}/cmdline", encoding="utf-8") as file:
+            words = file.read().split("\0")
+        hidden = "http://" + "x" * (len(link) - len("http://"))
+        assert words[1:3] == ["import", hidden] and words[3:] == [*command[3:], ""]
+    finally:
+        for process in (importing, server):
+            process.kill()
+            process.communicate()
 
 
 @pytest.fixture(scope="module")
