@@ -2,7 +2,7 @@
 
 package import JSON
 
-/// The states of a tunnel (`design/architecture.md`).
+/// The states of a tunnel (`contracts/command-protocol.md`).
 package enum TunnelState: String, Hashable, Sendable, CaseIterable {
     case disconnected, connecting, connected, reconnecting, blocked, disconnecting
 }

@@ -3,7 +3,7 @@
 package import Addressing
 
 /// The nft table that rejects what would leave the host around the tunnel. Rules alone cannot do it: a socket bound to an
-/// address or a device picks its own way (`network.md`).
+/// address or a device picks its own way (`specs/001-linux-vpn-client/spec.md`, "What may pass in each state").
 package struct GuardTable: Hashable, Sendable {
     /// Whether the table outlives its maker.
     package enum Lifetime: Hashable, Sendable {
