@@ -5,7 +5,7 @@ import signal
 import subprocess
 
 from . import netns, plan
-from .lab import Lab, wait_until
+from .lab import PATIENCE, Lab, wait_until
 
 # What a machine's own neighbour talk looks like; it says nothing about leaks.
 NOT_NEIGHBOUR_TALK = "not arp and not (icmp6 and (ip6[40] >= 133 and ip6[40] <= 137)) and not (ip6 and ip6[6] = 0)"
@@ -35,7 +35,7 @@ class Capture:
         """Ends the capture; everything the link saw before is in the file."""
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
-            self.process.wait(timeout=10)
+            self.process.wait(timeout=PATIENCE)
 
     def lines(self, expression=""):
         """The packets so far which match a tcpdump expression, one line each as tcpdump prints them."""
@@ -45,7 +45,8 @@ class Capture:
 
     def barrier(self):
         """Waits until a packet sent now has been written, and so every earlier one has. Needs a filter that lets UDP pass."""
-        port = 40000 + secrets.randbelow(20000)
+        # Above those that programs are given for their own.
+        port = 61001 + secrets.randbelow(4535)
         self.lab.exec("isp", "/usr/bin/python3", "-c", (
             "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); "
             f"s.sendto(b'barrier', ('{plan.CLIENT4}', {port}))"))

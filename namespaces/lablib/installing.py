@@ -6,10 +6,9 @@ import os
 import re
 import shutil
 import tempfile
-import time
 
 from . import netns
-from .lab import REPOSITORY, engine_path
+from .lab import REPOSITORY, engine_path, wait_until
 from .product import build_directory
 
 PACKAGE = os.path.join(REPOSITORY, "scripts", "package")
@@ -61,13 +60,7 @@ def cleared(machine):
 
 def wait(reached, what, seconds=15):
     """Waits until something is so, and returns it."""
-    deadline = time.monotonic() + seconds
-    while True:
-        found = reached()
-        if found:
-            return found
-        assert time.monotonic() < deadline, f"not reached in {seconds} s: {what}"
-        time.sleep(0.05)
+    return wait_until(reached, seconds, what, interval=0.05)
 
 
 def install(machine, *more, user="alice"):

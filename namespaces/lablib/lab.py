@@ -41,7 +41,7 @@ class Lab:
             descriptor = os.pidfd_open(pid)
             if keeper.keeper_of(self.name) == pid:
                 signal.pidfd_send_signal(descriptor, signal.SIGTERM)
-                netns.wait_for_exit(descriptor, 15)
+                netns.wait_for_exit(descriptor, PATIENCE)
             os.close(descriptor)
         if netns.exists(self.name):
             netns.remove(self.name)
@@ -161,7 +161,8 @@ class Lab:
     def events(self, server, since=0.0, **match):
         """What a server (isp, home, world) recorded: questions and page visits, newest last, filtered by fields."""
         with open(self.path("log", f"{server}.jsonl"), encoding="utf-8") as file:
-            found = [json.loads(line) for line in file]
+            # The last one may just be being written.
+            found = [json.loads(line) for line in file if line.endswith("\n")]
         return [e for e in found if e["at"] >= since and all(e.get(key) == value for key, value in match.items())]
 
     def page(self, url, *curl, check=True):
@@ -175,12 +176,8 @@ class Lab:
             return done.stdout
 
     def mirror(self, address, port):
-        """Sends the user's datagram to a UDP mirror; returns the address it was seen from, or None."""
-        family = "AF_INET6" if ":" in address else "AF_INET"
-        return self.user("/usr/bin/python3", "-I", "-c", (
-            f"import socket; s = socket.socket(socket.{family}, socket.SOCK_DGRAM); s.settimeout(3); "
-            f"s.connect(('{address}', {port})); s.send(b'who am I'); print(s.recv(100).decode())"), check=False
-        ).stdout.strip() or None
+        """Sends the user's datagram to a UDP mirror, again when one is lost; returns the address it was seen from, or None."""
+        return self.user("/usr/bin/python3", "-I", "-c", MIRROR, address, str(port), check=False).stdout.strip() or None
 
     def hold_conversation(self, host="world", address=plan.CLIENT4, port=plan.SSH_PORT, interval_ms=50):
         """Starts a conversation into the user's machine, as SSH would be; see `Conversation`."""
@@ -206,12 +203,33 @@ class Conversation:
         """Hangs up."""
         if self.alive:
             self.process.terminate()
-        output = self.process.communicate(timeout=15)[0]
+        output = self.process.communicate(timeout=PATIENCE)[0]
         return json.loads(output.strip().splitlines()[-1])
 
 
+# A datagram may get lost, on a busy machine more so: silence is that of five.
+MIRROR = """
+import socket, sys
+address, port = sys.argv[1], int(sys.argv[2])
+with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_DGRAM) as asking:
+    asking.settimeout(1)
+    for _ in range(5):
+        try:
+            asking.connect((address, port))
+            asking.send(b"who am I")
+            print(asking.recv(100).decode())
+            break
+        except OSError:
+            pass
+"""
+# A machine that is busy with something else is given so long, whatever a wait takes on an idle one, in seconds.
+PATIENCE = 60
+
+
 def wait_until(condition, seconds, what, interval=0.02):
-    """Asks again and again until the condition holds; for states of the kernel which nothing announces."""
+    """Asks again and again until the condition holds, for so long and never less than `PATIENCE`; for states of the kernel
+    which nothing announces."""
+    seconds = max(seconds, PATIENCE)
     deadline = time.monotonic() + seconds
     while not (value := condition()):
         if time.monotonic() > deadline:

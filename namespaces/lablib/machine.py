@@ -13,7 +13,7 @@ import tempfile
 import time
 
 from . import netns
-from .lab import REPOSITORY
+from .lab import PATIENCE, REPOSITORY
 
 NAMESPACES = ("-m", "-p", "-n", "-u", "-i", "-C")
 
@@ -158,6 +158,7 @@ class Machine:
                 file.write("0")
 
     def _wait(self, reached, seconds, what):
+        seconds = max(seconds, PATIENCE)
         deadline = time.monotonic() + seconds
         while not reached():
             with open(os.path.join(self.base, "log"), encoding="utf-8", errors="replace") as log:

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 from . import keeper, netns, plan
-from .lab import REPOSITORY, Lab, wait_until
+from .lab import PATIENCE, REPOSITORY, Lab, wait_until
 
 NET_ADMIN = 1 << 12
 PROGRAMS = ("trocket-tunnel", "trocket-controller")
@@ -72,12 +72,12 @@ class Product:
             return file.read()
 
     def stop(self):
-        """Asks the worker to end as init would, and waits; a worker that does not end in 10 s is killed."""
+        """Asks the worker to end as init would, and waits; a worker that does not end is killed."""
         if self.worker is None or self.worker.poll() is not None:
             return
         self.worker.terminate()
         try:
-            self.worker.wait(timeout=10)
+            self.worker.wait(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
             self.worker.kill()
             self.worker.wait()
@@ -116,10 +116,10 @@ class Product:
         listed = self.json("lines")
         return {line["name"]: line for line in (listed["lines"] if isinstance(listed, dict) else listed)}
 
-    def connect(self, *arguments, wait=15):
+    def connect(self, *arguments, wait=40):
         """Connects and returns (seconds it took, the object it printed)."""
         began = time.monotonic()
-        told = self.json("connect", *arguments, "--wait", str(wait), timeout=wait + 15)
+        told = self.json("connect", *arguments, "--wait", str(wait), timeout=wait + PATIENCE)
         return time.monotonic() - began, told
 
     def wait_for(self, state, seconds=20):
@@ -139,6 +139,14 @@ def process_status(pid):
         return dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
 
 
+def runs(pid):
+    """Whether a process is there and not merely waiting to be reaped."""
+    try:
+        return process_status(pid)["State"][0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def capabilities(pid):
     """The capability sets of a process as integers, by name: Inh Prm Eff Bnd Amb."""
     status = process_status(pid)
@@ -149,6 +157,9 @@ def children(pid):
     """The ids of a process's children, whichever of its threads started them."""
     found = []
     for thread in os.listdir(f"/proc/{pid}/task"):
-        with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
-            found += [int(child) for child in file.read().split()]
+        try:
+            with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
+                found += [int(child) for child in file.read().split()]
+        except (FileNotFoundError, ProcessLookupError):
+            pass  # a thread that has ended meanwhile
     return found

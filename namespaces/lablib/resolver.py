@@ -93,7 +93,7 @@ class Resolver:
     def _end(daemon):
         if daemon is not None and daemon.poll() is None:
             daemon.terminate()
-            daemon.wait(timeout=10)
+            daemon.wait(timeout=60)
 
     def start_bus(self):
         """The system bus, with the policy of the packages."""

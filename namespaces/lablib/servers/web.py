@@ -3,7 +3,8 @@
     /  /ip             JSON: address (the visitor's), port, server (the address visited), host, view, family
     /ip.txt            the visitor's address alone
     /generate_204      204
-    /bytes?n=&rate=    n bytes, at most `rate` bytes a second;  /ticks?n=&ms= n lines, one each ms
+    /bytes?n=&rate=    n bytes, at most `rate` bytes a second; with &until=NAME the last of them once the lab's www
+                       directory has a file of that name;  /ticks?n=&ms= n lines, one each ms
     /upload            reads what is sent, answers {"bytes": …}
     /dns-query         DNS over HTTPS, GET and POST
     /files/NAME        a file of the lab's www directory, with the headers in NAME.headers (JSON) and status in "status"
@@ -106,12 +107,14 @@ class WebServer:
         return reply(writer, 204, None)
 
     async def page_bytes(self, request, reader, writer):
-        left, rate = int(request.query.get("n", MIB)), float(request.query.get("rate", 0))
+        left, rate, until = int(request.query.get("n", MIB)), float(request.query.get("rate", 0)), request.query.get("until")
         head(writer, 200, {"content-length": str(left), "content-type": "application/octet-stream"})
         clock = asyncio.get_running_loop().time
         sent, begin = 0, clock()
         while left:
             block = min(left, len(BLOCK), max(1, int(rate / 20)) if rate else left)
+            while block == left and until and not os.path.exists(os.path.join(self.www, os.path.basename(until))):
+                await asyncio.sleep(0.05)
             writer.write(BLOCK[:block])
             await gone_on(writer)
             left, sent = left - block, sent + block
