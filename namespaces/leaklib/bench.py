@@ -18,8 +18,9 @@ from . import judge, kinds
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIRST, SECOND = lines.LINES[0][1], lines.LINES[1][1]
 CONTAINER4, CONTAINER6 = "172.17.0.2", "fd17::2"
-# From a change of the guard to the news of it, on a busy machine. So long before the news packets are not judged.
-NEWS = 0.01
+# From a change of the guard to the news of it, on a busy machine: the kernel takes it out of the way, then tells. So long
+# before the news packets are not judged.
+NEWS = 0.1
 
 # What is wanted of a cell. VISIBLE: all its probes are seen. SEEN: those are that nothing but the guard would hold back.
 # OTHERS: domestic traffic of nobody but the engine.
@@ -211,22 +212,36 @@ class Bench:
         self.times.setdefault("before", []).extend(told(self.kept, "told"))
         self.turns["before"] = 1
 
+    def everybody(self):
+        """Waits until everybody has sent everything once more, however slow the machine, and that counts: see `NEWS`."""
+        since = time.time()
+
+        def have_sent():
+            self.collect()
+            # One more: the first may have begun before.
+            return all(sum(when >= since for when in self.times[origin][-2000:]) > turns for origin, turns in self.turns.items())
+
+        wait_until(have_sent, 60, "everybody has sent everything", interval=0.05)
+        time.sleep(NEWS)
+
     # MARK: windows
 
     def window(self, kill_switch, name, action=None, expected=SILENT, exceptions=None, note="", brief_ms=0, least=0.3):
         """Does something and records the time it took (`least` seconds at least) as one row."""
         return self.phases(kill_switch, action, [Part(name, expected, exceptions or {}, note, brief_ms)], least=least)[0]
 
-    def phases(self, kill_switch, action, parts, lead=0.0, least=0.3):
-        """Does something and records the time as several rows: the action returns the moments that part them. The first begins
-        `lead` seconds before the action, the last one lasts for `least` seconds."""
+    def phases(self, kill_switch, action, parts, least=0.3):
+        """Does something and records the time as several rows: the action returns the moments that part them. Everybody sends
+        everything in the first before the action, and in the last after it, which lasts for `least` seconds at least."""
         began = time.time()
-        time.sleep(lead)
         cuts = []
         try:
+            if len(parts) > 1:
+                self.everybody()
             cuts = action() if action else []
             cuts = list(cuts or [])
             time.sleep(max(0.0, least - (time.time() - max(cuts, default=began))))
+            self.everybody()
         finally:
             ends = [*(cut - NEWS for cut in cuts), time.time()]
             rows = [Window(kill_switch, self.tracked, part, since, until)

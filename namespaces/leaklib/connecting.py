@@ -48,9 +48,11 @@ def begin_to_connect(bench, kill_switch):
 
 def failed_connect(bench, kill_switch):
     """Connecting with an engine that gets as far as its sandbox and ends. Where the host stays closed, `disconnect` opens it."""
-    stuck = bench.lab.path("bin", "stuck")
-    subprocess.run(["cc", "-static", f'-DPID_FILE="{bench.lab.path("run", "engine", "holder.pid")}"', "-o", stuck,
-                    os.path.join(HERE, "stuck.c")], check=True)
+    stuck, enough = bench.lab.path("bin", "stuck"), bench.lab.path("bin", "enough")
+    subprocess.run(["cc", "-static", f'-DPID_FILE="{bench.lab.path("run", "engine", "holder.pid")}"', f'-DENOUGH="{enough}"',
+                    "-o", stuck, os.path.join(HERE, "stuck.c")], check=True)
+    if os.path.exists(enough):
+        os.unlink(enough)
     bench.product.stop()
     bench.product.start(engine=stuck)
     about_to(bench, "connect in vain")
@@ -58,11 +60,14 @@ def failed_connect(bench, kill_switch):
     def act():
         asked = time.time()
         command = begin_to_connect(bench, kill_switch)
+        up = bench.guard("up", asked)
+        bench.everybody()
+        with open(enough, "w", encoding="ascii"):
+            pass
         told = command.communicate(timeout=60)[0]
         assert command.returncode != 0, told
-        up = bench.guard("up", asked)
         if bench.product.status()["state"] == "blocked":
-            time.sleep(0.4)
+            bench.everybody()
             bench.product.controller("disconnect")
         return [up, bench.guard("down", up)]
 
@@ -85,7 +90,8 @@ def connecting(bench, kill_switch):
         if kill_switch:
             engine = os.pidfd_open(wait_until(lambda: children(host), 15, "an engine starts", interval=0.001)[0])
             signal.pidfd_send_signal(engine, signal.SIGSTOP)
-            time.sleep(0.5)
+            bench.guard("up", asked)
+            bench.everybody()
             signal.pidfd_send_signal(engine, signal.SIGCONT)
             os.close(engine)
         goes_on = time.time()

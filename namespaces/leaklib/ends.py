@@ -6,7 +6,7 @@ import time
 
 from lablib.keeper import copy
 from lablib.lab import wait_until
-from lablib.product import PROGRAMS, build_directory, children
+from lablib.product import PROGRAMS, build_directory, children, runs
 
 from .bench import DIRECT, HERE, SILENT, VISIBLE, Part, on
 from .connecting import NO_ENGINE, OPENED, connecting, restart
@@ -36,7 +36,7 @@ def engine_fails(bench, kill_switch):
                     break
                 ask(bench, "connect", "say")
             since = blocked(bench)
-            time.sleep(0.4)
+            bench.everybody()
         finally:
             os.rename(aside, bench.lab.engine)
         again = time.time()
@@ -51,12 +51,9 @@ def engine_host_killed(bench, kill_switch):
     """Blocked: there is no engine host any more, and none can be had without root. Then the worker is started anew."""
     def act():
         os.kill(bench.engine_host(), signal.SIGKILL)
-        since = blocked(bench)
-        time.sleep(0.4)
-        return [since]
+        return [blocked(bench)]
 
-    bench.phases(on(kill_switch), act, [Part("engine host killed"), Part("blocked without an engine host", SILENT, NO_ENGINE)],
-                 lead=0.3)
+    bench.phases(on(kill_switch), act, [Part("engine host killed"), Part("blocked without an engine host", SILENT, NO_ENGINE)])
     restart(bench)
     connecting(bench, kill_switch)
 
@@ -72,7 +69,7 @@ def upgraded(bench, kill_switch):
         replace()
         bench.product.stop()
         stopped = time.time()
-        time.sleep(0.3)
+        bench.everybody()
         started = time.time()
         bench.product.start()
         bench.product.controller("connect", "--quiet")
@@ -98,7 +95,7 @@ def worker_restarted(bench, kill_switch):
         return [bench.guard("down", asked)]
 
     bench.phases("off", act, [Part("worker is stopped, up to the end of the guard"),
-                              Part("worker stopped", DIRECT, note="it took the tunnel down (by design; kill switch off)")], lead=0.3)
+                              Part("worker stopped", DIRECT, note="it took the tunnel down (by design; kill switch off)")])
     bench.product.start()
     connecting(bench, kill_switch)
 
@@ -109,14 +106,12 @@ def worker_killed(bench, kill_switch):
         for member in engine:
             engine += children(member)
         bench.product.kill()
-        wait_until(lambda: not any(os.path.exists(f"/proc/{member}") for member in engine), 5, "the engine ends with the worker",
+        wait_until(lambda: not any(runs(member) for member in engine), 5, "the engine ends with the worker",
                    interval=0.005)
-        killed = time.time()
-        time.sleep(0.5)
-        return [killed]
+        return [time.time()]
 
     if kill_switch:
-        bench.phases("on", act, [Part("worker is killed"), Part("worker killed", SILENT, NO_ENGINE)], lead=0.3)
+        bench.phases("on", act, [Part("worker is killed"), Part("worker killed", SILENT, NO_ENGINE)])
 
         def back():
             bench.product.start()
@@ -138,5 +133,5 @@ def disconnecting(bench, kill_switch):
         return [bench.guard("down", asked)]
 
     bench.phases(on(kill_switch), act, [Part("disconnecting, up to the end of the guard"),
-                                        Part("disconnecting, after it", DIRECT, note=OPENED)], lead=0.4, least=0.1)
+                                        Part("disconnecting, after it", DIRECT, note=OPENED)], least=0.1)
     bench.window("-", "disconnected", None, VISIBLE, least=1.2, note="every probe is seen again: nobody had stopped")

@@ -43,13 +43,13 @@ def modes(bench, kill_switch):
     def act():
         patiently(bench, "mode", "global")
         there = time.time()
-        time.sleep(0.4)
+        bench.everybody()
         back = time.time()
         patiently(bench, "mode", "rule")
         return [there, back]
 
     bench.phases(on(kill_switch), act, [Part("changing to Global mode"), Part("Global mode", SILENT, {"domestic": OTHERS}),
-                                        Part("changing to Rule mode")], lead=0.3)
+                                        Part("changing to Rule mode")])
 
 
 def engine_killed(bench, kill_switch):
@@ -136,10 +136,10 @@ def guard_away(bench, kill_switch):
         try:
             bench.client(sys.executable, "-I", os.path.join(HERE, "guard.py"), "away", str(bench.product.worker.pid))
             down = bench.guard("down", began)
-            time.sleep(0.4)
+            bench.everybody()
             move_uplink(bench)
             moved = time.time()
-            time.sleep(0.4)
+            bench.everybody()
             still = time.time()
             move_back(bench)
         finally:
@@ -152,7 +152,7 @@ def guard_away(bench, kill_switch):
         Part("about to lose the guard"), Part("no guard", SILENT, gone, note=note),
         Part("no guard, way out by another uplink", SILENT, gone, note=note),
         Part("worker goes on", DIRECT, note="until the guard is back: the worker was stopped and its guard deleted"),
-        Part("guard is back")], lead=0.3, least=0.5)
+        Part("guard is back")], least=0.5)
 
 
 SHORT = (steady, modes, engine_killed, rules_flushed, tables_flushed, link_deleted, guard_deleted, guard_away, no_default_route,

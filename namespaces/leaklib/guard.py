@@ -46,8 +46,8 @@ def watch():
     try:
         # What is written is a moment: it must not be that of a busy machine's next free one.
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
-    except OSError:
-        pass
+    except OSError as problem:
+        print(f"guard.py: no real-time class, so moments may come late: {problem}", file=sys.stderr)
     heard = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_NETFILTER)
     heard.setsockopt(socket.SOL_SOCKET, 33, 8 << 20)  # SO_RCVBUFFORCE
     heard.setsockopt(270, 5, 1)  # SOL_NETLINK, NETLINK_NO_ENOBUFS

@@ -46,19 +46,22 @@ class Other:
         return {rule["priority"] for rule in self.lab.ip("client", "rule", "show") if not 7100 <= rule["priority"] <= 7200}
 
     def wait_up(self):
-        """Waits until its rules are there."""
+        """Waits until its rules are there, all of them: no more came in the last 0.3 s."""
+        found = [set()]
+
         def up():
             if self.process.poll() is not None:
                 with open(self.log, encoding="utf-8") as file:
                     raise netns.CommandFailed(f"{self.program} ended: {file.read()[-800:]}")
-            return self.rules() - self.before
-        return wait_until(up, 20, f"{self.program} has put its rules up", interval=0.1)
+            found.append(self.rules() - self.before)
+            return found[-1] and found[-1] == found[-2]
+        wait_until(up, 20, f"{self.program} has put its rules up", interval=0.3)
 
     def end(self):
         """Ends it as its user would."""
         self.process.terminate()
         try:
-            self.process.wait(timeout=10)
+            self.process.wait(timeout=60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

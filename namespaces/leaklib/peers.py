@@ -114,9 +114,10 @@ def frames(dice):
 
 
 def fuzz(count, seed):
+    # The frames are the same every time, whatever the machine's haste makes of the rest.
     dice = random.Random(seed)
     made, answers, closed = None, 0, 0
-    for number, frame in enumerate(frames(dice)):
+    for number, frame in enumerate(frames(random.Random(seed))):
         if number == count:
             break
         try:

@@ -1,10 +1,12 @@
 /* An engine that gets as far as its sandbox and no further: it makes the namespaces, names their holder in the file `holder.pid`
-   of its directory, and ends with status 1 a moment later. Build: cc -static -DPID_FILE='"/run/dir/engine/holder.pid"' stuck.c */
+   of its directory, and ends with status 1 once there is the file ENOUGH (or after a minute).
+   Build: cc -static -DPID_FILE='"/run/dir/engine/holder.pid"' -DENOUGH='"/a/file"' stuck.c */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -32,7 +34,8 @@ int main(void)
     }
     if (holder < 0 || read(made[0], text, 1) != 1) return 5;
     if (put(PID_FILE, text, snprintf(text, sizeof text, "%d", (int)holder))) return 6;
-    usleep(700 * 1000);
+    struct stat told;
+    for (int tick = 0; tick < 6000 && stat(ENOUGH, &told); tick++) usleep(10 * 1000);
     fprintf(stderr, "FATAL stuck on purpose\n");
     return 1;
 }
