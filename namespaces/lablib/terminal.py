@@ -97,14 +97,23 @@ class Terminal:
         if status or number:
             return int(status) if status else number
         # tmux now and then misses that a child ended and leaves it a zombie, whose status the kernel still has (proc(5)).
-        with open(f"/proc/{self.pid()}/stat", encoding="utf-8", errors="replace") as file:
-            code = int(file.read().rsplit(")", 1)[1].split()[-1])
+        try:
+            with open(f"/proc/{self.pid()}/stat", encoding="utf-8", errors="replace") as file:
+                code = int(file.read().rsplit(")", 1)[1].split()[-1])
+        except (FileNotFoundError, ProcessLookupError):
+            return None  # reaped since: the next look finds what tmux has noted
         return code >> 8 if code & 0x7f == 0 else str(code & 0x7f)
 
     def wait_for_end(self, seconds=10):
         """Waits for the end of the program and returns its exit status."""
-        wait_until(lambda: self.ended() is not None, seconds, "the program ends", interval=0.05)
-        return self.ended()
+        code = [None]
+
+        def has_ended():
+            code[0] = self.ended()
+            return code[0] is not None
+
+        wait_until(has_ended, seconds, "the program ends", interval=0.05)
+        return code[0]
 
     def pid(self):
         """The program's process id."""

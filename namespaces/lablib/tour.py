@@ -102,7 +102,7 @@ class Tour:
         screen.see(words["connected"], seconds=30)
         # A download with ups and downs, for the graphs, which lives on across the switch.
         self.traffic = self.product.lab.user_popen(
-            "sh", "-c", "for speed in 9 24 15 30 12 21 27; do "
+            "sh", "-c", "for speed in 9 24 15 30 12 21 27 9 24 15 30 12 21 27; do "
             f"iperf3 -R -t 4 -b ${{speed}}M -c {plan.WEB4} -p {plan.IPERF_PORT}; done",
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.pause(4)
@@ -117,13 +117,13 @@ class Tour:
     def walk_lists(self):
         screen, words = self.screen, self.words
         screen.keys("c")
-        self.take("connections", words["connections"], str(plan.IPERF_PORT))
+        self.take("connections", words["connections"], str(plan.IPERF_PORT), words["connected"])
         screen.keys("Escape", "?")
-        self.take("help", words["help"])
+        self.take("help", words["help"], words["connected"])
 
 
 def settled(capture, language):
-    """A capture as plain text without what differs from run to run: figures, graphs, the spacing which follows from them in
+    """A capture as plain text without what differs from run to run: figures, ages, graphs, the spacing which follows from them in
     the card, whether a proof is just being renewed, and the message about a test, which goes away by itself."""
     words = WORDS[language]
     text = re.sub(r"\033(\[[0-9;]*m|[()].)|[\x0e\x0f]", "", capture).rstrip("\n")
@@ -138,5 +138,7 @@ def settled(capture, language):
             row = re.sub(r" +", " ", row)
         elif words["tested"] in row:
             row = ""
+        else:
+            row = re.sub(r" +(now|刚刚|\d+[smhd])$", "  AGE", row.rstrip())
         rows[number] = re.sub(r" *\b\d+ ms", lambda found: "N ms".rjust(len(found[0])), row).rstrip()
     return "\n".join(rows) + "\n"
