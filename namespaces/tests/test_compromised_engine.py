@@ -123,9 +123,11 @@ def test_what_outlives_a_killed_worker_is_ended_by_the_next(evil, lab):
     given = os.path.join(evil.state_directory, "rule-sets", "order")
     with open(given, "w", encoding="ascii") as file:
         file.write("stay\n")
+    log = lab.path("state", "engine", "engine.log")
+    if os.path.exists(log):
+        os.truncate(log, 0)
     command = subprocess.Popen(lab.user_command(*evil.controller_command("connect", FIRST)), stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
-    log = lab.path("state", "engine", "engine.log")
 
     def stays():
         if not os.path.exists(log):
@@ -133,11 +135,9 @@ def test_what_outlives_a_killed_worker_is_ended_by_the_next(evil, lab):
         with open(log, encoding="utf-8") as file:
             return file.read().count("stays") >= 2
 
-    if os.path.exists(log):
-        os.truncate(log, 0)
     wait_until(stays, 30, "it has made itself at home")
     evil.kill()
-    command.wait(timeout=40)
+    command.wait(timeout=60)
     os.unlink(given)
     assert len(left_of_it(evil, lab)) >= 2, "otherwise nothing is proven"
     evil.start(engine=lab.path("bin", "evil"))

@@ -67,6 +67,11 @@ def tries(evil, product, lab):
     programs, told = evil
     done = product.controller("import", lab.subscription, "--json", check=False, environment=programs["evil-ends"], timeout=200)
     assert done.returncode not in (0, -signal.SIGKILL, -signal.SIGSTOP), "it is no engine"
+    # What comes after everything it has said: then all of it is written.
+    lab.exec("client", "/usr/bin/python3", "-I", "-c", (
+        "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); "
+        f"s.sendto(b'barrier\\n', ('127.0.0.1', {PORT}))"))
+    wait_until(lambda: "barrier\n" in told(), 10, "all it has said is written")
     found = {}
     for run, name, number in (line.split(" ") for line in told().splitlines() if line.count(" ") == 2):
         found.setdefault(run, {})[name] = int(number)
@@ -121,5 +126,5 @@ def test_it_does_not_outlive_the_controller(evil, product, lab, end):
         wait_until(lambda: alive(lab), 5, "it is there, otherwise nothing is proven")
     finally:
         command.send_signal(end)
-        command.wait(timeout=20)
+        command.wait(timeout=60)
     wait_until(lambda: alive(lab) == [], 10, "nothing is left of it")

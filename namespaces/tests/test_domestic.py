@@ -13,6 +13,8 @@ from lablib.lab import wait_until
 from lablib.product import children, process_status
 
 FIRST = lines.LINES[0][1]
+# Where nothing is expected to come.
+BRIEFLY = ("--max-time", "3")
 HOMES = ((4, plan.CN4, plan.CLIENT4, lines.exit4(FIRST)), (6, plan.CN6, plan.CLIENT6, lines.exit6(FIRST)))
 
 
@@ -21,7 +23,7 @@ def engine_log(product):
 
 
 def is_fast(product):
-    return product.status()["domesticFastPath"]
+    return product.status().get("domesticFastPath")
 
 
 def become_fast(product):
@@ -32,7 +34,7 @@ def become_fast(product):
 def seen(lab, address, *curl):
     """Which address a server at this address sees; None when it cannot be reached."""
     host = f"[{address}]" if ":" in address else address
-    return (lab.page(f"https://{host}/ip", "-g", "-k", "--max-time", "3", *curl, check=False) or {}).get("address")
+    return (lab.page(f"https://{host}/ip", "-g", "-k", *curl, check=False) or {}).get("address")
 
 
 @pytest.fixture(params=["off", "on"], ids=lambda value: f"kill-switch={value}")
@@ -92,7 +94,7 @@ def test_dns_over_tls_to_a_domestic_resolver_goes_through_the_engine(fast, lab):
         assert snapshot.route_device(lab, resolver) == "eth0"
         told = lab.user("/usr/bin/python3", "-I", "-c", (
             "import socket, ssl; s = ssl._create_unverified_context().wrap_socket("
-            "socket.create_connection(('%s', 853), timeout=3)); print(s.version())") % resolver, check=False)
+            "socket.create_connection(('%s', 853), timeout=10)); print(s.version())") % resolver, check=False)
         assert told.stdout.startswith("TLS"), told
     log = engine_log(fast)[earlier:]
     assert "connection to 223.5.5.5:853" in log and "connection to [2400:3200::1]:853" in log
@@ -105,16 +107,16 @@ def test_the_mode_decides(fast, lab):
         for _, address, own, line in HOMES:
             assert snapshot.route_device(lab, address) == "trocket0"
             assert seen(lab, address) == line
-            assert seen(lab, address, "--interface", "eth0") is None, "bound to the device"
+            assert seen(lab, address, "--interface", "eth0", *BRIEFLY) is None, "bound to the device"
         through = lab.user_popen(
-            "curl", "-sS", "-k", "-o", "/dev/null", "--max-time", "20", "-w", "%{http_code} %{size_download}",
+            "curl", "-sS", "-k", "-o", "/dev/null", "--max-time", "50", "-w", "%{http_code} %{size_download}",
             f"https://{plan.CN4}/bytes?n=600000&rate=300000", stdout=-1)
         time.sleep(0.5)  # it is under way through the line
         fast.controller("mode", "rule")
         assert is_fast(fast)
         for _, address, own, line in HOMES:
             assert seen(lab, address) == own
-        assert through.communicate(timeout=20)[0].split() == ["200", "600000"], "what was begun in the line ends in it"
+        assert through.communicate(timeout=60)[0].split() == ["200", "600000"], "what was begun in the line ends in it"
 
 
 def test_no_domestic_packet_leaves_after_mode_global_says_done(fast, lab):
@@ -143,7 +145,7 @@ def test_no_domestic_packet_leaves_after_mode_global_says_done(fast, lab):
 def test_a_dead_engine_does_not_hold_up_domestic_traffic(fast, lab):
     pid = fast.status()["engine"]["pid"]
     conversation = lab.user_popen(
-        "curl", "-sS", "-k", "-o", "/dev/null", "--max-time", "20", "-w", "%{http_code} %{size_download}",
+        "curl", "-sS", "-k", "-o", "/dev/null", "--max-time", "50", "-w", "%{http_code} %{size_download}",
         f"https://{plan.CN4}/bytes?n=600000&rate=300000", stdout=-1)
     wait_until(lambda: lab.exec("client", "ss", "-Htn", "dst", plan.CN4).stdout.strip(), 5, "the download began")
     os.kill(pid, signal.SIGKILL)
@@ -152,13 +154,13 @@ def test_a_dead_engine_does_not_hold_up_domestic_traffic(fast, lab):
 
     def again():
         now = fast.status()
-        return now["state"] == "connected" and now["engine"]["pid"] != pid
+        return now.get("state") == "connected" and (now.get("engine") or {}).get("pid") not in (None, pid)
 
     wait_until(again, 10, "a new engine")
     assert is_fast(fast)
     assert seen(lab, plan.CN4) == plan.CLIENT4
     assert seen(lab, plan.WEB4) == lines.exit4(FIRST)
-    assert conversation.communicate(timeout=20)[0].split() == ["200", "600000"]
+    assert conversation.communicate(timeout=60)[0].split() == ["200", "600000"]
 
 
 def test_blocked_is_blocked_for_domestic_traffic(fast, lab):
@@ -167,7 +169,7 @@ def test_blocked_is_blocked_for_domestic_traffic(fast, lab):
         fast.wait_for("blocked", 10)
         assert not is_fast(fast)
         for _, address, _, _ in HOMES:
-            assert seen(lab, address) is None
+            assert seen(lab, address, *BRIEFLY) is None
         fast.controller("mode", "global")
         assert fast.status()["state"] == "blocked" and not is_fast(fast)
         fast.controller("disconnect")
@@ -184,7 +186,7 @@ def test_what_others_remove_comes_back(fast, lab):
     lab.exec("client", "ip", "-6", "route", "flush", "table", "7100")
     wait_until(lambda: snapshot.route_device(lab, plan.WEB6) == "trocket0", 5, "the tunnel's route comes back")
     wait_until(lambda: snapshot.route_device(lab, plan.CN6) == "eth0", 5, "the routes come back")
-    wait_until(lambda: fast.status()["verified"], 5, "the plan is verified again")
+    wait_until(lambda: fast.status().get("verified"), 5, "the plan is verified again")
 
 
 def write_subscription(lab, name, *rules):
@@ -243,7 +245,7 @@ def test_a_kill_switch_left_by_a_dead_worker_is_closed_for_domestic_traffic(prod
     product.kill()
     assert snapshot.route_device(lab, plan.CN4) == "eth0", "the rules and routes are still there"
     for _, address, _, _ in HOMES:
-        assert seen(lab, address) is None, "the guard is closed from the worker's death on"
+        assert seen(lab, address, *BRIEFLY) is None, "the guard is closed from the worker's death on"
     product.start()
     product.wait_for("connected", 15)
     become_fast(product)
@@ -252,7 +254,7 @@ def test_a_kill_switch_left_by_a_dead_worker_is_closed_for_domestic_traffic(prod
         assert seen(lab, address) == own
     # Ended in good order, behind the kill switch: by an upgrade.
     product.stop()
-    assert seen(lab, plan.CN4) is None
+    assert seen(lab, plan.CN4, *BRIEFLY) is None
     product.start()
     product.wait_for("connected", 15)
     become_fast(product)

@@ -55,7 +55,7 @@ def usage_at_rest(product, lab):
     def same_again():
         time.sleep(0.3)  # nothing tells that something will still be closed
         readings.append(usage(product, lab))
-        return readings[-1] == readings[-2]
+        return readings[-3:].count(readings[-1]) == 3
 
     wait_until(same_again, 5, "what is held is no longer changing")
     return readings[-1]
@@ -72,7 +72,7 @@ def test_cycles_do_not_grow(product, lab, request):
         cycle(max(count // 4, 1))
         after, grown = usage_at_rest(product, lab), resident(product)
         print("resident KiB before and after", memory, grown)
-    assert after == before
+    wait_until(lambda: usage(product, lab) == before, 5, f"no more is held than before: {before} and {after}", interval=0.3)
     # Noise of the allocator, not a share of every cycle.
     assert all(now - then <= 768 for now, then in zip(grown, memory)), (memory, grown)
 
@@ -89,6 +89,6 @@ def test_namespaces_of_dead_engines_are_let_go(product, lab):
     assert sandbox in namespaces()
     os.kill(engine, signal.SIGKILL)
     wait_until(lambda: (product.status().get("engine") or {}).get("pid") not in (None, engine)
-               and product.status()["state"] == "connected", 30, "another engine")
+               and product.status().get("state") == "connected", 30, "another engine")
     wait_until(lambda: sandbox not in namespaces(), 5, "the first sandbox is gone")
     product.controller("disconnect")

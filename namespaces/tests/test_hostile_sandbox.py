@@ -63,8 +63,12 @@ def test_a_router_in_the_sandbox_is_not_listened_to(ordinary, lab, repaired):
     try:
         script = os.path.join(HELPERS, "advertise.py")
         inside(lab, "/usr/bin/python3", "-I", script, "uplink0", "2001:db8:1::")
-        lab.exec("client", "/usr/bin/python3", "-I", script, "heard1", "2001:db8:99::")
-        wait_until(lambda: "2001:db8:99::" in lab.ip_text("client", "-6", "route"), 5, "another link's router is listened to")
+
+        def listened_to():
+            lab.exec("client", "/usr/bin/python3", "-I", script, "heard1", "2001:db8:99::")
+            return "2001:db8:99::" in lab.ip_text("client", "-6", "route")
+
+        wait_until(listened_to, 5, "another link's router is listened to", interval=0.1)
         assert network(lab) == before
     finally:
         lab.exec("client", "ip", "link", "delete", "heard0")

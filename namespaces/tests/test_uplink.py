@@ -29,7 +29,7 @@ def uplink(lab):
 def page_loads(lab):
     """A page comes through the line, tried again as a person would."""
     for family, address in ((plan.WEB4, lines.exit4(FIRST)), (f"[{plan.WEB6}]", lines.exit6(FIRST))):
-        wait_until(lambda: (lab.page(f"http://{family}/ip", "-g", "--max-time", "1", check=False) or {}).get("address") == address,
+        wait_until(lambda: (lab.page(f"http://{family}/ip", "-g", "--max-time", "3", check=False) or {}).get("address") == address,
                    SOON, f"a page of {family}")
 
 
@@ -93,7 +93,7 @@ def test_another_address_and_what_went_from_the_old_one_is_reset(steady, lab):
     assert slow.stdout.readline() == "0\n"
     wayout.readdress(lab)
     page_loads(lab)
-    slow.wait(timeout=5)
+    slow.wait(timeout=60)
     assert slow.returncode not in (0, 28), "it was cut off, and did not wait for its time to be over"
 
 
@@ -118,6 +118,13 @@ def replace_link(lab, name, new, mac, numbers):
     """Takes the uplink away, pulled out, and puts another in its place."""
     wayout.pull_out(lab, name)
     wayout.plug_in(lab, new, mac, numbers)
+
+    def is_ready():
+        link = lab.ip("client", "address", "show", "dev", new)[0]
+        return link["operstate"] == "UP" and any(
+            address["scope"] == "link" and not address.get("tentative") for address in link["addr_info"])
+
+    wait_until(is_ready, SOON, "the link is up, with the address it gives itself")
 
 
 @pytest.mark.parametrize("new", ["eth0", "enp9s0"])
@@ -178,7 +185,8 @@ def reached(lab, address):
 
 def test_another_prefix_and_another_subnet(moving, steady, lab):
     old, new = (plan.LAN4, plan.LAN6), (MOVED_LAN4, MOVED_LAN6)
-    assert [reached(lab, address) for address in old] == [(True, True)] * 2
+    for address in old:
+        wait_until(lambda: reached(lab, address) == (True, True), SOON, f"{address} directly")
     assert [reached(lab, address) for address in new] == [(False, False)] * 2
     lab.exec("isp", "/usr/bin/python3", "-I", ADVERTISE, "br0", MOVED_NET6, "router")
     wait_until(lambda: lab.ip("client", "-6", "address", "show", "dev", "eth0", "to", f"{MOVED_NET6}/64"), 5, "its address")
@@ -200,7 +208,7 @@ def test_a_proof_from_before_the_way_out_went_is_taken_anew(steady, lab):
 
     def is_shown(answers):
         # A line a second at least: the rates.
-        for line, _ in zip(watching.stdout, range(15)):
+        for line, _ in zip(watching.stdout, range(60)):
             if (json.loads(line).get("proof") or {}).get("ok") is answers:
                 return True
         return False
@@ -212,7 +220,7 @@ def test_a_proof_from_before_the_way_out_went_is_taken_anew(steady, lab):
         assert is_shown(False)
         wayout.up(lab)
         assert is_shown(True), "nobody has asked"
-        assert steady.status()["proof"]["ok"]
+        wait_until(lambda: (steady.status().get("proof") or {}).get("ok"), SOON, "and told who asks")
         # The link is made anew, and the inside of the sandbox wired again.
         lab.ip_text("client", "link", "delete", "trocket0")
         assert steady.status()["verified"] and is_shown(True)
@@ -223,7 +231,7 @@ def test_a_proof_from_before_the_way_out_went_is_taken_anew(steady, lab):
 
 def test_connected_without_a_network_and_then_there_is_one(uplink, product):
     wayout.down(uplink)
-    done = product.controller("connect", FIRST, "--kill-switch", "--wait", "3", "--json", check=False, timeout=30)
+    done = product.controller("connect", FIRST, "--kill-switch", "--wait", "20", "--json", check=False)
     try:
         assert done.returncode == 1 and '"line-not-answering"' in done.stdout, done.stdout
         assert product.status()["state"] == "connected"
@@ -248,7 +256,7 @@ def test_a_conversation_with_another_address_does_not_hold_up_the_link(product, 
         product.connect(FIRST)
         known = lab.exec("client", "ip", "neighbour", "show", "dev", "trocket0", "nud", "permanent").stdout.split()
         assert "198.19.77.2" in known and "fd74:726f:636b:6574::2" in known
-        assert lab.page(f"https://[{plan.WEB6}]/ip", "-g", "-k", "--max-time", "5")["address"] == lines.exit6(FIRST)
+        assert lab.page(f"https://[{plan.WEB6}]/ip", "-g", "-k")["address"] == lines.exit6(FIRST)
     finally:
         sender.kill()
         product.controller("disconnect")
