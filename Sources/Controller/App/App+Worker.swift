@@ -88,24 +88,28 @@ extension App {
         prove()
     }
 
-    private func prove() {
+    /// A line that did not answer is asked once more, with more patience: what is said of it stays on the screen.
+    private func prove(again: Bool = false) {
         guard dashboard.snapshot.connection.phase == .connected else { return }
         proof?.cancel()
-        tell { $0.connection.proof = .checking }
+        tell { $0.connection.proof = again ? .silent : .checking }
+        let shown = dashboard.snapshot.connection.proof
         var job: Job?
-        job = run(["status", "--json"]) { [unowned self] outcome in
+        job = run(["status", "--json"] + (again ? ["--proof"] : [])) { [unowned self] outcome in
             guard proof === job else { return }
             proof = nil
             // Another line or mode was chosen meanwhile: this says nothing about it.
-            guard dashboard.snapshot.connection.phase == .connected, dashboard.snapshot.connection.proof == .checking
+            guard dashboard.snapshot.connection.phase == .connected, dashboard.snapshot.connection.proof == shown
             else { return }
             let proof = outcome.value["proof"]
-            tell {
-                if let milliseconds = proof["ms"].int {
-                    $0.connection.proof = .answered(milliseconds: milliseconds)
-                } else {
-                    $0.connection.proof = proof["error"].string == nil ? .none : .silent
-                }
+            if let milliseconds = proof["ms"].int {
+                tell { $0.connection.proof = .answered(milliseconds: milliseconds) }
+            } else if proof["error"].string == nil {
+                tell { $0.connection.proof = .none }
+            } else if again {
+                tell { $0.connection.proof = .silent }
+            } else {
+                prove(again: true)
             }
         }
         proof = job
