@@ -1,6 +1,7 @@
 """The product in the lab: its two programs installed as root's own, the worker started as init would, the controller run
 as the user."""
 
+import contextlib
 import json
 import os
 import signal
@@ -156,10 +157,10 @@ def capabilities(pid):
 def children(pid):
     """The ids of a process's children, whichever of its threads started them."""
     found = []
-    for thread in os.listdir(f"/proc/{pid}/task"):
-        try:
-            with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
-                found += [int(child) for child in file.read().split()]
-        except (FileNotFoundError, ProcessLookupError):
-            pass  # a thread that has ended meanwhile
+    # Of what has ended meanwhile there is nothing more to see.
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
+                    found += [int(child) for child in file.read().split()]
     return found

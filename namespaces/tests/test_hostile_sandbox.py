@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from lablib import lines, netns, plan, snapshot
+from lablib import lines, netns, plan
 from lablib.capture import Capture
 from lablib.lab import wait_until
 

@@ -1,7 +1,6 @@
 """Neighbours keep working beside the tunnel, and none of them removes it unnoticed."""
 
 import json
-import os
 import subprocess
 import time
 
@@ -9,7 +8,7 @@ import pytest
 
 from leaklib import neighbours
 from leaklib.other import Other
-from lablib import lines, netns, plan, snapshot
+from lablib import lines, netns, plan
 from lablib.lab import wait_until
 
 FIRST = lines.LINES[0][1]
