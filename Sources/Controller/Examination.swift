@@ -171,7 +171,7 @@ struct Examination {
             if case .ended(let sentence) = error { words = Text(verbatim: sentence) }
             report(
                 Check(
-                    "sandbox", .failed, Messages.sandboxUnusable(words.english),
+                    "sandbox", .failed, Messages.sandboxUnusable(words),
                     remedy: Messages.workerFailures["user-namespaces-forbidden"]?.remedy))
         }
     }

@@ -29,7 +29,7 @@ extension Failure {
     }
 
     private static func system(_ error: SystemCallError) -> Failure {
-        let message = Messages.system(error.operation, error.subject, error.errno.description)
+        let message = Messages.system(error.operation, error.subject, error.errno.text)
         switch error.errno {
         case .accessDenied, .notPermitted:
             return Failure("not-permitted", .notPermitted, message, remedy: Messages.permissionRemedy(error.subject))
@@ -42,8 +42,9 @@ extension Failure {
 
     private static func transfer(_ error: TransferError) -> Failure {
         let exit: ExitCode = error.code == .tooLarge || error.code == .tooManyRedirects ? .badInput : .temporary
+        let detail = Text(ImportError.chinese(error), error.detail)
         return Failure(
-            error.code.rawValue, exit, Messages.transfer(error.server, error.detail), remedy: Messages.networkRemedy)
+            error.code.rawValue, exit, Messages.transfer(error.server, detail), remedy: Messages.networkRemedy)
     }
 
     private static func engine(_ error: EngineFailure) -> Failure {

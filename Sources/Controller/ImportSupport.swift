@@ -131,6 +131,7 @@ extension Errno {
         case .isDirectory: Text("这是目录", english)
         case .notADirectory: Text("路径中有一段不是目录", english)
         case .tooLarge: Text("文件太大", english)
+        case .noSpace: Text("磁盘空间不足", english)
         default: Text(verbatim: english)
         }
     }

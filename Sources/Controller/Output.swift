@@ -120,7 +120,7 @@ package final class Output {
     func reportLoss() {
         guard let error = lost as? SystemCallError, error.errno != .brokenPipe else { return }
         clearProgress()
-        writeError("trocket: " + Messages.outputLost(error.errno.description)(language) + "\n")
+        writeError("trocket: " + Messages.outputLost(error.errno.text)(language) + "\n")
     }
 
     /// Writes a failure: as JSON to standard output with `--json`, else in two lines to standard error.

@@ -272,7 +272,7 @@ extension Standing {
         for (position, notice) in notices.enumerated() {
             rows.append((position == 0 ? Messages.noticeLabel : Text("", ""), notice.text))
         }
-        rows += status.otherClients.map { (Messages.othersLabel, Text(verbatim: $0)) }
+        rows += status.otherClients.map { (Messages.othersLabel, Messages.clientName($0)) }
         return Table.lines(rows.map { [$0.0(language), $0.1(language)] }) + listing(language)
     }
 

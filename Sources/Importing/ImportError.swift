@@ -98,7 +98,8 @@ extension ImportError {
             remedy: remedy, status: error.status)
     }
 
-    private static func chinese(_ error: TransferError) -> String {
+    /// What went wrong, in Chinese where that is known.
+    package static func chinese(_ error: TransferError) -> String {
         switch error.cause {
         case .address: "地址不是网址"
         case .dns: "域名无法解析"

@@ -92,8 +92,8 @@ extension Messages {
         "请安装 Trocket，或用 TROCKET_RULE_SETS 指定目录。", "Install Trocket, or set TROCKET_RULE_SETS to their directory.")
     package static let sandboxUsable = Text(
         "内核能建立自己的沙箱（用户与网络命名空间）", "the engine can make its sandbox (user and network namespace)")
-    package static func sandboxUnusable(_ words: String) -> Text {
-        Text("内核不能建立沙箱：\(words)", "the engine cannot make its sandbox: \(words)")
+    package static func sandboxUnusable(_ words: Text) -> Text {
+        Text("内核不能建立沙箱：", "the engine cannot make its sandbox: ") + words
     }
     package static let tunUsable = Text("/dev/net/tun 可用", "/dev/net/tun can be opened")
     package static let tunUnusable = Text("/dev/net/tun 不存在或不可用", "/dev/net/tun is missing or closed")
@@ -139,7 +139,11 @@ extension Messages {
     package static let notVerified = Text(
         "已连接，但网络设置与预期不符", "connected, but the network is not as it should be")
     package static func otherClient(_ name: String) -> Text {
-        Text("还有其他代理或 VPN：\(name)", "another proxy or VPN is active: \(name)")
+        Text("还有其他代理或 VPN：", "another proxy or VPN is active: ") + clientName(name)
+    }
+    /// Another client, by the worker's name for it.
+    package static func clientName(_ name: String) -> Text {
+        Text(name.inChinese(by: [Text("sing-box 或 mihomo", "sing-box or mihomo")]) ?? name, name)
     }
     package static let otherClientRemedy = Text(
         "两者可以共存，但若上网异常，请先停掉它。", "Both can live together; if something fails, stop it first.")

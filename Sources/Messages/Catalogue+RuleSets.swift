@@ -25,21 +25,8 @@ extension Messages {
     /// A rule-set's remark in both languages; what is not ours, such as the words of the engine or of curl, as it is.
     package static func ruleSetRemark(_ remark: String) -> Text {
         let chinese = remark.split(separator: "; ").map { part in
-            ruleSetRemarks.lazy.compactMap { $0.chinese(for: part) }.first ?? String(part)
+            String(part).inChinese(by: ruleSetRemarks) ?? String(part)
         }
         return Text(chinese.joined(separator: "；"), remark)
-    }
-}
-
-extension Text {
-    /// The Chinese of a sentence made after this pattern; nil of another one.
-    fileprivate func chinese(for sentence: Substring) -> String? {
-        guard let hole = english.firstIndex(of: "#") else { return sentence == english ? chinese : nil }
-        let (start, end) = (english[..<hole], english[english.index(after: hole)...])
-        guard sentence.count >= start.count + end.count, sentence.hasPrefix(start), sentence.hasSuffix(end) else {
-            return nil
-        }
-        let filling = sentence.dropFirst(start.count).dropLast(end.count)
-        return chinese.split(separator: "#", omittingEmptySubsequences: false).joined(separator: String(filling))
     }
 }

@@ -4,9 +4,18 @@
 package enum Messages {
     // MARK: The system
 
+    /// What is done with files, by the words of `SystemCallError`; others are rare enough to stay as they are.
+    private static let operations: [Text] = [
+        Text("打开", "opening"), Text("读取", "reading"), Text("读取", "reading from"), Text("写入", "writing to"),
+        Text("替换", "replacing"), Text("重命名", "renaming"), Text("移动", "moving"), Text("删除", "deleting"),
+        Text("锁定", "locking"), Text("列出", "listing"), Text("写入磁盘", "flushing"), Text("设置权限", "setting the mode of"),
+        Text("新建目录", "making directory"), Text("新建目录", "making a directory in"),
+    ]
+
     /// A system call failed.
-    package static func system(_ operation: String, _ subject: String, _ reason: String) -> Text {
-        Text("系统调用失败（\(operation) \(subject)）：\(reason)。", "\(operation) \(subject) failed: \(reason).")
+    package static func system(_ operation: String, _ subject: String, _ reason: Text) -> Text {
+        let doing = operation.inChinese(by: operations) ?? operation
+        return Text("系统调用失败（\(doing) \(subject)）：", "\(operation) \(subject) failed: ") + reason + Text("。", ".")
     }
     package static func permissionRemedy(_ subject: String) -> Text {
         Text(
@@ -14,15 +23,22 @@ package enum Messages {
             "Check the permissions of \(subject); the installer makes Trocket's directories, and you must be in group trocket."
         )
     }
-    package static func outputLost(_ reason: String) -> Text {
-        Text("结果没有写完：\(reason)。", "The result could not be written: \(reason).")
+    package static func outputLost(_ reason: Text) -> Text {
+        Text("结果没有写完：", "The result could not be written: ") + reason + Text("。", ".")
     }
     package static let noSpaceRemedy = Text("请先腾出磁盘空间。", "Free some disk space first.")
     package static let reportRemedy = Text(
         "若再次发生，请附上 trocket-controller report 的输出反馈。",
         "If it happens again, file a report with the output of: trocket-controller report")
+    /// What is wrong with a file, by the words of `UntrustedFile`.
+    private static let fileProblems: [Text] = [
+        Text("是符号链接", "is a symbolic link"), Text("不是普通文件", "is not a regular file"),
+        Text("属于用户 #，而不是用户 #", "belongs to user #, not to user #"), Text("大于 # 字节", "is larger than # bytes"),
+    ]
     package static func untrustedFile(_ path: String, _ problem: String) -> Text {
-        Text("文件 \(path) 不可信：\(problem)。", "The file \(path) cannot be trusted: it \(problem).")
+        Text(
+            "文件 \(path) 不可信：\(problem.inChinese(by: fileProblems) ?? problem)。",
+            "The file \(path) cannot be trusted: it \(problem).")
     }
     package static func untrustedFileRemedy(_ path: String) -> Text {
         Text("请查看 \(path)，确认无误后移走它再试。", "Look at \(path); move it away and try again.")
@@ -30,9 +46,9 @@ package enum Messages {
 
     // MARK: Transfers
 
-    package static func transfer(_ server: String, _ detail: String) -> Text {
+    package static func transfer(_ server: String, _ detail: Text) -> Text {
         let place = server.isEmpty ? "" : server + ": "
-        return Text("网络请求失败：\(place)\(detail)。", "The request failed: \(place)\(detail).")
+        return Text("网络请求失败：\(place)", "The request failed: \(place)") + detail + Text("。", ".")
     }
     package static let networkRemedy = Text("请检查网络与链接后重试。", "Check the network and the link, then try again.")
 

@@ -43,6 +43,32 @@ extension Text {
     }
 }
 
+extension String {
+    /// The Chinese of an English sentence made after one of these patterns, in which each `#` stands for words that are kept;
+    /// nil when it is made after none.
+    func inChinese(by patterns: [Text]) -> String? { patterns.lazy.compactMap(inChinese).first }
+
+    private func inChinese(by pattern: Text) -> String? {
+        let fixed = pattern.english.split(separator: "#", omittingEmptySubsequences: false)
+        var rest = self[...]
+        guard let start = fixed.first, rest.hasPrefix(start) else { return nil }
+        rest = rest.dropFirst(start.count)
+        var chinese = pattern.chinese.split(separator: "#", omittingEmptySubsequences: false)[...]
+        var translated = String(chinese.removeFirst())
+        for (place, next) in fixed.enumerated().dropFirst() {
+            let isLast = place == fixed.count - 1
+            let end =
+                isLast
+                ? rest.index(rest.endIndex, offsetBy: -next.count, limitedBy: rest.startIndex)
+                : rest.firstRange(of: next)?.lowerBound
+            guard let end, rest[end...].hasPrefix(next) else { return nil }
+            translated += rest[..<end] + (chinese.popFirst() ?? "")
+            rest = rest[end...].dropFirst(next.count)
+        }
+        return rest.isEmpty ? translated : nil
+    }
+}
+
 /// The languages the product speaks.
 package enum Language: String, Sendable, CaseIterable {
     case chinese = "zh"

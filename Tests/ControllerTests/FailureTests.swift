@@ -7,6 +7,7 @@ import Linux
 import Messages
 import Store
 import Testing
+import Transfer
 
 @testable import Controller
 
@@ -57,6 +58,25 @@ private let workerCodes: [FailureCode: ExitCode] = [
                 #expect(!failure.remedy(language).isEmpty, "\(code)")
             }
         }
+    }
+
+    @Test func whatTheModulesBelowSayInEnglishIsSaidInChinese() {
+        let system = Failure(describing: SystemCallError("writing to", "/x", .noSpace)).message
+        #expect(system(.chinese) == "系统调用失败（写入 /x）：磁盘空间不足。")
+        #expect(system(.english).hasPrefix("writing to /x failed: "))
+        let problems = [
+            "is a symbolic link": "是符号链接", "is not a regular file": "不是普通文件",
+            "belongs to user 0, not to user 1000": "属于用户 0，而不是用户 1000", "is larger than 9 bytes": "大于 9 字节",
+        ]
+        for (english, chinese) in problems {
+            let message = Messages.untrustedFile("/x", english)
+            #expect(message(.chinese) == "文件 /x 不可信：\(chinese)。")
+            #expect(message(.english) == "The file /x cannot be trusted: it \(english).")
+        }
+        let transfer = TransferError(.fetch, .dns, server: "x.example/…", detail: "Could not resolve host")
+        #expect(Failure(describing: transfer).message(.chinese) == "网络请求失败：x.example/…: 域名无法解析。")
+        #expect(Messages.clientName("sing-box or mihomo") == Text("sing-box 或 mihomo", "sing-box or mihomo"))
+        #expect(Messages.clientName("Tailscale") == Text(verbatim: "Tailscale"))
     }
 
     @Test func theWorkersFailuresHaveChineseWordsAndAnExit() {
