@@ -156,5 +156,5 @@ class Resolver:
     def asked_by_programs(self, name):
         """The IPv4 address a program gets which asks the C library (nss-resolve), and one which asks the stub itself."""
         library = self.lab.exec("client", "getent", "ahostsv4", name, check=False).stdout.split()
-        stub = self.lab.exec("client", "dig", "+short", "+timeout=3", "+tries=1", f"@{STUB}", name, check=False).stdout.split()
+        stub = self.lab.exec("client", "dig", "+short", "+timeout=5", "+tries=1", f"@{STUB}", name, check=False).stdout.split()
         return (library or [None])[0], (stub or [None])[-1]

@@ -83,7 +83,7 @@ def before_anything(story):
         story.prove(f"the way to {address} is the uplink", snapshot.route_device(lab, address) == "eth0", "dev eth0")
     seen = story.page("https://ip.example.com/ip", "--resolve", f"ip.example.com:443:{plan.WEB4}")
     story.prove("a page abroad sees the user's own address", seen.get("address") == plan.CLIENT4, seen.get("address"))
-    answer = lab.user("dig", "+short", "+timeout=2", "www.google.com").stdout.split()
+    answer = lab.user("dig", "+short", "+timeout=10", "www.google.com").stdout.split()
     story.prove("the router's DNS gives a false address for a foreign name", answer == [plan.POISON4], answer)
     story.conversations = [lab.hold_conversation("world", address) for address in (plan.CLIENT4, plan.CLIENT6)]
     story.prove("somebody logs in from outside, as by SSH, and stays", all(c.alive for c in story.conversations),
@@ -183,14 +183,14 @@ def names(story):
     began = time.time()
     for server in ("", f"@{plan.ROUTER4}", f"@{plan.ROUTER6}", "@9.9.9.9"):
         name = story.fresh_name()
-        answer = lab.user("dig", "+short", "+timeout=3", "+tries=2", name, *([server] if server else []), check=False).stdout.split()
+        answer = lab.user("dig", "+short", "+timeout=10", "+tries=2", name, *([server] if server else []), check=False).stdout.split()
         askers = {e["from"] for e in lab.events("world", began, dns=name)}
         leaked = lab.events("isp", began, dns=name) + lab.events("home", began, dns=name)
         story.prove(f"a foreign name is asked abroad, from the line ({server or f'resolv.conf says {resolver}'})",
                     answer == [plan.WEB4] and askers and plan.CLIENT4 not in askers and not leaked,
                     f"{answer} asked by {sorted(askers)}, at home by nobody" if not leaked else f"leaked: {leaked}")
     name = story.fresh_name("baidu.com")
-    answer = lab.user("dig", "+short", "+timeout=3", name, check=False).stdout.split()
+    answer = lab.user("dig", "+short", "+timeout=10", name, check=False).stdout.split()
     story.prove("a domestic name is asked at home", answer == [plan.CN4], answer)
 
 

@@ -167,7 +167,7 @@ def test_first_connection_that_fails_with_the_kill_switch_stays_closed(bare, lab
         assert (status["state"], status["killSwitch"], status["reason"]["code"]) == ("blocked", True, "engine-exited")
         assert "disconnect" in status["reason"]["remedy"]
         assert page(2) is None
-        assert lab.exec("client", "ping", "-c", "1", "-W", "2", plan.LAN4, check=False).returncode == 0
+        assert lab.exec("client", "ping", "-c", "1", "-W", "10", plan.LAN4, check=False).returncode == 0
     # Nobody else removes it for long, and it follows the machine to another network.
     lab.exec("client", "nft", "delete", "table", "inet", "trocket_guard", check=False)
     lab.ip_text("client", "address", "add", "198.51.100.7/24", "dev", "eth1")

@@ -80,7 +80,7 @@ def test_questions_to_a_domestic_resolver_go_to_the_engine(fast, lab):
         for server in ("223.5.5.5", "114.114.114.114", "2400:3200::1"):
             for transport in ("+notcp", "+tcp"):
                 name = f"q{time.monotonic_ns()}.example.com"
-                told = lab.user("dig", "+short", "+timeout=3", "+tries=1", transport, f"@{server}", name, check=False)
+                told = lab.user("dig", "+short", "+timeout=10", "+tries=2", transport, f"@{server}", name, check=False)
                 assert told.stdout.split() == [plan.WEB4], (server, transport)
         lab.user("dig", "+timeout=1", "+tries=1", "-b", plan.CLIENT4, "@223.5.5.5", "bound.example.com", check=False)
         time.sleep(0.2)  # what was sent is seen

@@ -37,7 +37,7 @@ def test_what_the_tunnel_lets_pass_passes_the_early_block(blocked, lab):
     before = leaving()
     for address in (plan.WEB4, plan.WEB6, plan.CN4, plan.CN6):
         assert lab.mirror(address, plan.MIRROR_PORTS[0]) is None
-    lab.user("ping", "-c", "1", "-W", "3", plan.LAN_HOST4)
+    lab.user("ping", "-c", "1", "-W", "10", plan.LAN_HOST4)
     blocked.connect(FIRST, "--mode", "rule")
     wait_until(lambda: blocked.status().get("domesticFastPath"), 5, "domestic traffic goes past the engine", interval=0.05)
     for abroad, line, home, own in ((plan.WEB4, lines.exit4(FIRST), plan.CN4, plan.CLIENT4),

@@ -20,7 +20,7 @@ PAGE = "https://ip.example.com/ip"
 
 
 def dig(lab, server, name, *options):
-    done = lab.user("dig", "+short", "+timeout=2", "+tries=1", *options, f"@{server}", name)
+    done = lab.user("dig", "+short", "+timeout=10", "+tries=1", *options, f"@{server}", name)
     return done.stdout.split()
 
 

@@ -69,15 +69,15 @@ def docker_works(lab, docker):
     assert curl(lab, "client", f"http://[{docker.address6}]/"), "the same over IPv6"
     assert f'"{plan.CLIENT4}"' in docker.ask("curl", "-sSk", "--max-time", "10", f"https://{plan.WEB4}/ip"), "out, directly"
     assert f'"{plan.CLIENT6}"' in docker.ask("curl", "-sSkg", "--max-time", "10", f"https://[{plan.WEB6}]/ip"), "the same over IPv6"
-    answer = docker.ask("dig", "+short", "+timeout=3", "+tries=1", "@9.9.9.9", WEB_HOST)
+    answer = docker.ask("dig", "+short", "+timeout=10", "+tries=2", "@9.9.9.9", WEB_HOST)
     assert answer == plan.WEB4, "its names"
 
 
 def libvirt_works(lab, libvirt):
     assert f'"{plan.CLIENT4}"' in libvirt.ask("curl", "-sSk", "--max-time", "10", f"https://{plan.WEB4}/ip")
     assert curl(lab, "client", f"http://{libvirt.address4}/") == f"{libvirt.network4}.1"
-    assert libvirt.ask("ping", "-c", "1", "-W", "2", f"{libvirt.network4}.1")
-    assert libvirt.ask("ping", "-c", "1", "-W", "2", plan.LAN_HOST4)
+    assert libvirt.ask("ping", "-c", "1", "-W", "10", f"{libvirt.network4}.1")
+    assert libvirt.ask("ping", "-c", "1", "-W", "10", plan.LAN_HOST4)
 
 
 def test_bridges_work_without_a_tunnel(lab, docker, libvirt):
@@ -164,7 +164,7 @@ def vpn(request, lab, product):
 
 def inner_page(lab):
     """What the VPN's other end sees of a ping through it."""
-    return lab.exec("client", "ping", "-c", "1", "-W", "3", "10.66.0.1", check=False).returncode == 0
+    return lab.exec("client", "ping", "-c", "1", "-W", "10", "10.66.0.1", check=False).returncode == 0
 
 
 def test_vpn_works_without_a_tunnel(lab, vpn):

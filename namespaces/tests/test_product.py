@@ -45,9 +45,9 @@ def test_tcp_by_redirect_and_udp_by_tproxy(filtered, lab):
     for server in ("9.9.9.9", "2620:fe::fe", plan.ROUTER4, plan.ROUTER6, plan.LAN_HOST4):
         name = f"p{time.monotonic_ns()}.example.com"
         for transport in ("+notcp", "+tcp"):
-            told = lab.user("dig", "+short", "+timeout=3", "+tries=1", transport, f"@{server}", name, check=False)
+            told = lab.user("dig", "+short", "+timeout=10", "+tries=2", transport, f"@{server}", name, check=False)
             assert told.stdout.split() == [plan.WEB4], (server, transport)
-        bound = lab.user("dig", "+short", "+timeout=3", "+tries=1", "-b", plan.CLIENT6 if ":" in server else plan.CLIENT4,
+        bound = lab.user("dig", "+short", "+timeout=10", "+tries=2", "-b", plan.CLIENT6 if ":" in server else plan.CLIENT4,
                          f"@{server}", name, check=False)
         assert bound.stdout.split() == [plan.WEB4], (server, "bound")
     log = engine_log(filtered)[earlier:]
@@ -78,7 +78,7 @@ def test_ipv6_is_taken_in_where_new_links_come_without_it(product, lab):
 
 def test_the_neighbourhood_is_reached_directly(connected, lab):
     for address in (plan.LAN4, plan.LAN_HOST4, plan.LAN6, plan.LAN_HOST6, plan.ROUTER4):
-        assert lab.exec("client", "ping", "-c", "1", "-W", "2", address, check=False).returncode == 0, address
+        assert lab.exec("client", "ping", "-c", "1", "-W", "10", address, check=False).returncode == 0, address
         assert snapshot.route_device(lab, address) in ("eth0", "eth1")
 
 
