@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_packet.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <sched.h>
 #include <signal.h>
@@ -61,9 +62,40 @@ static pid_t parent_of(pid_t pid)
     return parent;
 }
 
+/* One request of routing netlink, whose socket every program may have: -1 with what the kernel said to it. */
+static long asked(int type, int flags, const void *body, size_t size, int attribute, unsigned value)
+{
+    struct { struct nlmsghdr head; char rest[128]; } message = {{0}}, answer;
+    struct { struct rtattr head; unsigned value; } more = {{sizeof more, attribute}, value};
+    int control = socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
+    if (control < 0) return -1;
+    memcpy(message.rest, body, size);
+    if (attribute) memcpy(message.rest + size, &more, sizeof more);
+    message.head.nlmsg_len = sizeof message.head + size + (attribute ? sizeof more : 0);
+    message.head.nlmsg_type = type;
+    message.head.nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+    long sent = send(control, &message, message.head.nlmsg_len, 0);
+    if (sent >= 0) sent = recv(control, &answer, sizeof answer, 0);
+    close(control);
+    if (sent < 0) return -1;
+    errno = -((struct nlmsgerr *)answer.rest)->error;
+    return errno ? -1 : 0;
+}
+
 static void links(const char *when)
 {
     char name[64];
+    unsigned link = if_nametoindex("eth0");
+    struct ifinfomsg down = {.ifi_family = AF_UNSPEC, .ifi_index = link, .ifi_change = IFF_UP};
+    snprintf(name, sizeof name, "%s-netlink-link-down", when);
+    told(name, asked(RTM_SETLINK, 0, &down, sizeof down, 0, 0));
+    struct ifaddrmsg planted = {.ifa_family = AF_INET, .ifa_prefixlen = 24, .ifa_index = link};
+    snprintf(name, sizeof name, "%s-netlink-address", when);
+    told(name, asked(RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, &planted, sizeof planted, IFA_LOCAL, htonl(0x0a090909)));
+    struct rtmsg route = {.rtm_family = AF_INET, .rtm_table = RT_TABLE_MAIN, .rtm_protocol = RTPROT_STATIC,
+                          .rtm_scope = RT_SCOPE_LINK, .rtm_type = RTN_UNICAST};
+    snprintf(name, sizeof name, "%s-netlink-route", when);
+    told(name, asked(RTM_NEWROUTE, NLM_F_CREATE, &route, sizeof route, RTA_OIF, link));
     struct ifreq request = {0};
     int control = socket(AF_INET, SOCK_DGRAM, 0);
     strcpy(request.ifr_name, "eth0");

@@ -343,11 +343,11 @@ def test_cost(product, lab):
     took = [product.connect(FIRST, "--no-kill-switch", "--mode", "rule")[0]]
     become_fast(product)
     pid = product.worker.pid
-    wait_until(lambda: int(process_status(pid)["VmRSS"].split()[0]) <= 12 * 1024, 2, process_status(pid)["VmRSS"])
+    wait_until(lambda: int(process_status(pid)["VmRSS"].split()[0]) <= 10 * 1024, 2, process_status(pid)["VmRSS"])
     for _ in range(3):
         product.controller("mode", "global")
         product.controller("mode", "rule")
-    assert int(process_status(pid)["VmRSS"].split()[0]) <= 12 * 1024
+    assert int(process_status(pid)["VmRSS"].split()[0]) <= 10 * 1024
     began = time.monotonic()
     for _ in range(5):
         assert product.status()["verified"]

@@ -77,9 +77,16 @@ def test_a_thousand_connections(product, attack):
     product.controller("disconnect")
 
 
-def test_a_thousand_connections_of_strangers(product, attack):
+def test_a_thousand_connections_of_strangers(product):
     done = subprocess.run(command(product, "ask", "status", in_group=False), capture_output=True, text=True, timeout=60)
     assert "Permission denied" in done.stderr
+    strangers = subprocess.Popen(command(product, "crowd", "1000", in_group=False), stdout=subprocess.PIPE, text=True)
+    try:
+        assert serves(product), "meanwhile"
+        assert strangers.stdout.readline() == "0\n", "of a thousand none was let in"
+    finally:
+        strangers.kill()
+        strangers.wait()
     assert serves(product)
 
 

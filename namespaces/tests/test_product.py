@@ -13,6 +13,8 @@ from lablib.lab import wait_until
 from lablib.product import children, process_status, runs
 
 FIRST = lines.LINES[0][1]
+# The exit status of a curl that has waited in vain (curl(1)).
+CURL_TIMED_OUT = 28
 
 
 # MARK: the way packets take
@@ -59,7 +61,10 @@ def test_tcp_by_redirect_and_udp_by_tproxy(filtered, lab):
     assert "tun[tun]: inbound connection" not in log
 
 
-def test_conversations_from_outside_live(filtered, lab):
+@pytest.mark.parametrize("switch", [False, True], ids=["off", "on"])
+def test_conversations_begun_from_outside_live(filtered, lab, switch):
+    filtered.connect(FIRST, "--kill-switch" if switch else "--no-kill-switch")
+    assert filtered.status()["killSwitch"] is switch
     for host, address in (("world", plan.CLIENT4), ("world", plan.CLIENT6), ("lan", plan.LAN_CLIENT4), ("lan", plan.CLIENT6)):
         conversation = lab.hold_conversation(host, address, interval_ms=5)
         told = conversation.end()
@@ -102,7 +107,7 @@ def wakeups(pid):
 
 
 def test_worker_is_small(connected):
-    assert resident(connected.worker.pid) <= 12 * 1024
+    assert resident(connected.worker.pid) <= 10 * 1024
 
 
 def test_worker_sleeps_while_nothing_happens(connected):
@@ -151,6 +156,17 @@ def test_pages_of_both_families_come_fast_over_a_line_without_ipv6(connected, la
         assert lab.user("dig", "+short", "+timeout=10", "ip.example.com", "AAAA").stdout.split() == []
     finally:
         lab.blackhole(plan.WEB6, False)
+
+
+@pytest.mark.parametrize("mode", ["rule", "global"])
+def test_an_ipv6_address_is_refused_over_a_line_without_ipv6(connected, lab, mode):
+    connected.controller("mode", mode)
+    lab.ip_text("abroad", "-6", "route", "add", "unreachable", plan.WEB6)
+    try:
+        told = lab.user("curl", "-sSkg", "--max-time", "10", f"https://[{plan.WEB6}]/ip", check=False)
+        assert told.returncode not in (0, CURL_TIMED_OUT), told.stderr
+    finally:
+        lab.ip_text("abroad", "-6", "route", "delete", "unreachable", plan.WEB6)
 
 
 def test_a_line_that_has_died_is_said_by_the_next_status(connected, lab):
