@@ -27,8 +27,9 @@ enum OwnRouting {
     /// How often `auto` measures while it is in use, and how long after its last use it stops. The engine probes once at
     /// start, then only from the first connection through `auto` on, and its timer ends at the first tick that finds the
     /// last use older than `idle_timeout`. It refuses an interval above `idle_timeout`; with the two equal an idle machine
-    /// sees at most one more round and then no wake-up at all. Many lines are probed less often: a round is one TLS
-    /// connection a line, through each provider's server.
+    /// sees at most one more round and then none of its wake-ups; QUIC lines keep the connection they were probed over, and
+    /// wake it every ten seconds. Many lines are probed less often: a round is one TLS connection a line, through each
+    /// provider's server.
     static func probeTimes(lineCount: Int) -> (interval: String, idleTimeout: String) {
         lineCount <= 100 ? ("10m", "10m") : ("30m", "30m")
     }

@@ -21,6 +21,9 @@ FIRST = lines.LINES[0][1]
 # Milliseconds for what somebody removed.
 REPAIR_LIMIT = 250
 BACK = " back"
+# What the worker tells of a connect, in order, and what has been done by then.
+STAGES = (("engine", "command started, host looked at"), ("link", "engine started, its sandbox there"), ("sandbox", "link, rules and guard made"),
+          ("verify", "inside wired, API answers"), ("connected", "all read back"), ("end", "line and mode in force, proof, end of the command"))
 CONNECT, COLD, API = "connect to proven", "connect to proven, worker just started", "exec to answering API"
 
 
@@ -63,6 +66,7 @@ def one_round(report, lab, product):
         request = run_times(lab, VISIT)[0]
         report.add("one request through the line", "Trocket", request, "ms")
         report.add("disconnect", "Trocket", verb(product, "disconnect"), "ms")
+    stages(report, lab, product)
     sandboxed = start_sandboxed(lab, profile)
     report.add(API, "engine in a sandbox", sandboxed, "ms")
     allowed = 1.5 * sandboxed + request if sandboxed and request else None
@@ -74,6 +78,18 @@ def one_round(report, lab, product):
         report.add(API, rival.name, took, "ms")
         for metric in (CONNECT, COLD):
             report.add(metric, rival.name, took, "ms")
+
+
+def stages(report, lab, product):
+    """Where the time of one more connect goes."""
+    command = product.controller_command("connect", FIRST, "--mode", "rule")
+    told = json.loads(lab.user(*PYTHON, os.path.join(HERE, "staging.py"), product.socket, *command).stdout)
+    before = 0
+    for stage, what in STAGES:
+        took = told[stage] - before if stage in told else None
+        report.add(f"of a connect: {what}", "Trocket", took, "ms")
+        before = told.get(stage, before)
+    product.controller("disconnect")
 
 
 def repairs(report, lab, product):
