@@ -10,7 +10,8 @@ package enum Orphans {
     private static let generations = 64
 
     /// Kills every other process of this process's user that has fallen to the system's first process or to a session's
-    /// service manager, with what it has started. What somebody living has started, another worker's engine or a test, stays.
+    /// service manager, with what it has started. What somebody living has started, another worker's engine or a test, stays,
+    /// and so does what lives in a container with the same user's number.
     /// - Returns: how many were found.
     @discardableResult
     package static func end() -> Int {
@@ -30,7 +31,7 @@ package enum Orphans {
     }
 
     private static func isOrphan(_ process: Int32) -> Bool {
-        guard var at = Facts(process), at.user == getuid(), !at.hasEnded else { return false }
+        guard var at = Facts(process), at.user == getuid(), !at.hasEnded, !at.isContained else { return false }
         for _ in 0..<generations {
             if at.parent <= 1 { return true }
             // A parent that is gone or hidden says nothing.
@@ -47,6 +48,8 @@ package enum Orphans {
         let parent: Int32
         let user: UInt32
         let hasEnded: Bool
+        /// In a process namespace below this one.
+        let isContained: Bool
 
         init?(_ process: Int32) {
             guard let text = (try? KernelFile.read("/proc/\(process)/status")) ?? nil else { return nil }
@@ -62,6 +65,7 @@ package enum Orphans {
             self.parent = parent
             self.user = user
             hasEnded = values["State:"]?.first == "Z"
+            isContained = values["NSpid:"]?.contains("\t") ?? false
         }
     }
 }

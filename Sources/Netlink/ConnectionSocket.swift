@@ -73,14 +73,26 @@ package struct ConnectionSocket: ~Copyable {
     /// - Throws: `NetlinkError`; `notSupported` on a kernel built without this (CONFIG_INET_DIAG_DESTROY).
     @discardableResult
     package func reset(_ connection: HostConnection) throws(NetlinkError) -> Removal {
+        try destroy(
+            connection.transport, connection.family, connection.identity, "to port \(connection.remotePort)")
+    }
+
+    /// Whether the kernel can reset connections of this kind at all: it is asked to reset one that nobody has.
+    package func canReset(_ transport: TransportProtocol) -> Bool {
+        (try? destroy(transport, AddressFamily.ipv4.number, [], "of nobody")) != nil
+    }
+
+    private func destroy(
+        _ transport: TransportProtocol, _ family: UInt8, _ identity: [UInt8], _ subject: String
+    ) throws(NetlinkError) -> Removal {
         var header = inet_diag_req_v2()
-        header.sdiag_family = connection.family
-        header.sdiag_protocol = connection.transport.rawValue
+        header.sdiag_family = family
+        header.sdiag_protocol = transport.rawValue
         header.idiag_states = Self.states
-        withUnsafeMutableBytes(of: &header.id) { $0.copyBytes(from: connection.identity) }
+        withUnsafeMutableBytes(of: &header.id) { $0.copyBytes(from: identity) }
         let request = Request(Int(SOCK_DESTROY), flags: 0, header)
         return try socket.removal { () throws(NetlinkError) in
-            try socket.execute(request, "resetting the connection", "to port \(connection.remotePort)")
+            try socket.execute(request, "resetting the connection", subject)
         }
     }
 }

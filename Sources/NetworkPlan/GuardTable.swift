@@ -23,6 +23,9 @@ package struct GuardTable: Hashable, Sendable {
     package var onLink: [Prefix]
     /// Whether it outlives the worker.
     package var lifetime: Lifetime
+    /// Ports of this side from which replies do not pass: where connections from before could not be reset, one that was
+    /// opened here may count as come in.
+    package var refusedReplies: ClosedRange<Port>?
 
     /// A table; the lists are brought into their smallest form, as nft refuses sets with overlapping elements.
     package init(
@@ -117,15 +120,19 @@ package struct GuardTable: Hashable, Sendable {
             // Before the local networks: a resolver on the LAN must not be asked around the tunnel. Before the replies: where
             // tracking begins with the guard, an answer under way makes all later questions of that socket replies.
             "meta l4proto { tcp, udp } th dport { \(Port.dns), \(Port.dnsOverTLS) } reject",
-            // Replies of connections that came in: a session into this host lives.
-            "ct direction reply accept",
-            "udp sport 68 udp dport 67 accept",
-            "udp sport 546 udp dport 547 accept",
-            "icmpv6 type { mld-listener-report, nd-router-solicit, nd-neighbor-solicit, nd-neighbor-advert, "
-                + "mld2-listener-report } accept",
-            "ip daddr \(nftList(lan4)) accept",
-            "ip6 daddr \(nftList(lan6)) accept",
-        ] + sets.map { "\($0.matchesDestination) accept" }
+        ]
+            + (refusedReplies.map {
+                ["ct direction reply meta l4proto { tcp, udp } th sport \($0.lowerBound)-\($0.upperBound) reject"]
+            } ?? []) + [
+                // Replies of connections that came in: a session into this host lives.
+                "ct direction reply accept",
+                "udp sport 68 udp dport 67 accept",
+                "udp sport 546 udp dport 547 accept",
+                "icmpv6 type { mld-listener-report, nd-router-solicit, nd-neighbor-solicit, nd-neighbor-advert, "
+                    + "mld2-listener-report } accept",
+                "ip daddr \(nftList(lan4)) accept",
+                "ip6 daddr \(nftList(lan6)) accept",
+            ] + sets.map { "\($0.matchesDestination) accept" }
             + ["reject"]
     }
 }

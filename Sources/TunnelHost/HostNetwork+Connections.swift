@@ -32,10 +32,20 @@ extension HostNetwork {
     }
 
     /// Resets what this host's programs opened to the outside while there was no guard.
-    func resetConnectionsFromBefore(_ table: GuardTable) {
-        for transport in [TransportProtocol.tcp, .udp] {
-            reset("from before the tunnel") { try connectionsFromBefore(table, transport) }
+    /// - Returns: false where it cannot be told what there is, or nothing of it be reset.
+    func resetConnectionsFromBefore(_ table: GuardTable) -> Bool {
+        [TransportProtocol.tcp, .udp].allSatisfy { transport in
+            reset("from before the tunnel", transport) { try connectionsFromBefore(table, transport) }
         }
+    }
+
+    /// The ports from which programs open connections, unless they choose one (ip_local_port_range, ip(7)).
+    func ephemeralPorts() throws(SystemCallError) -> ClosedRange<Port> {
+        let bounds =
+            try KernelFile.read("/proc/sys/net/ipv4/ip_local_port_range")?.split(separator: "\t")
+            .compactMap { UInt16($0) } ?? []
+        guard bounds.count == 2, bounds[0] <= bounds[1] else { return Port(rawValue: 32_768)...Port(rawValue: 60_999) }
+        return Port(rawValue: bounds[0])...Port(rawValue: bounds[1])
     }
 
     /// Connections this host's programs opened to the outside while there was no guard. Where nothing had the kernel track
@@ -44,11 +54,8 @@ extension HostNetwork {
     /// others in their place; where it has gone (a server that was stopped), by ports: whoever opens a connection mostly
     /// does so from an ephemeral one.
     func connectionsFromBefore(_ table: GuardTable, _ transport: TransportProtocol) throws -> [HostConnection] {
-        let bounds =
-            try KernelFile.read("/proc/sys/net/ipv4/ip_local_port_range")?.split(separator: "\t")
-            .compactMap { UInt16($0) } ?? []
-        guard bounds.count == 2, bounds[0] <= bounds[1] else { return [] }
-        let ephemeral = Port(rawValue: bounds[0])...Port(rawValue: bounds[1])
+        let ephemeral = try ephemeralPorts()
+        let ours = request.map { [$0.addresses.ipv4, $0.addresses.ipv6] } ?? []
         let local = Self.loopback + Reserved.privateIPv4 + Reserved.broadcastIPv4 + Reserved.privateIPv6 + table.onLink
         let own = try currentAddresses()
         func leads(outside address: IPAddress) -> Bool {
@@ -62,7 +69,7 @@ extension HostNetwork {
         }
         return all.filter { connection in
             !connection.isListening && connection.user != table.engine && leads(outside: connection.remote)
-                && !cameIn(connection)
+                && !cameIn(connection) && !ours.contains { $0.contains(connection.local) }
         }
     }
 
@@ -71,10 +78,14 @@ extension HostNetwork {
 
     /// Resets connections, so that their programs learn at once and open new ones. A kernel that cannot is no failure: they
     /// time out then. Nor is one that refuses it for some, such as those that only wait for the other side's goodbye.
-    func reset(_ which: String, _ find: () throws -> [HostConnection]) {
+    /// - Returns: false where it cannot be told what there is, or nothing of it be reset.
+    @discardableResult
+    func reset(
+        _ which: String, _ transport: TransportProtocol = .tcp, find: () throws -> [HostConnection]
+    ) -> Bool {
         do {
             let connections = try find()
-            guard !connections.isEmpty else { return }
+            guard !connections.isEmpty else { return true }
             let socket = try ConnectionSocket()
             var problem: NetlinkError?
             var count = 0
@@ -85,9 +96,14 @@ extension HostNetwork {
                 } catch { problem = problem ?? error }
             }
             if count > 0 { log(.notice, "reset connections " + which, ["count": "\(count)"]) }
-            if let problem { throw problem }
+            if let problem {
+                log(.warning, "cannot reset connections " + which, ["error": "\(problem)"])
+                return count > 0 || socket.canReset(transport)
+            }
+            return true
         } catch {
             log(.warning, "cannot reset connections " + which, ["error": "\(error)"])
+            return false
         }
     }
 

@@ -11,13 +11,16 @@ extension HostNetwork {
     func table(_ name: String) -> NetfilterTable? { netfilter.map { NetfilterTable($0, name) } }
 
     /// Puts the guard in place of the one that may be there; at no moment is there none.
-    func setGuard(_ table: GuardTable) throws {
+    /// - Parameter wasMissing: there was one, and there has been none for a while.
+    func setGuard(_ planned: GuardTable, wasMissing: Bool = false) throws {
         guard let nft else { return }
-        let isFirst = installed.guardTable == nil
+        var table = planned
+        let isFirst = installed.guardTable == nil || wasMissing
         if isFirst {
             try trackConnections(nft)
-            resetConnectionsFromBefore(table)
+            keepsConnectionsFromBefore = !resetConnectionsFromBefore(table)
         }
+        if keepsConnectionsFromBefore { table.refusedReplies = try ephemeralPorts() }
         // The guard has them tracked as well.
         defer { if isFirst { _ = try? nft.remove(Reserved.trackingTable) } }
         if try table.lifetime == .persistent && holdGuard(nft, meanwhile: table.standIn) {
@@ -32,7 +35,7 @@ extension HostNetwork {
         }
         try self.table(Reserved.guardStandIn)?.remove()
         // What was opened in between: the guard refuses it, its program learns it now.
-        if isFirst { resetConnectionsFromBefore(table) }
+        if isFirst { _ = resetConnectionsFromBefore(table) }
         let count = Self.ruleCount(in: try nft.listing(Reserved.guardTable, withElements: false) ?? "")
         guard count == table.ruleCount else {
             throw FirewallError(
@@ -68,6 +71,7 @@ extension HostNetwork {
         try table(Reserved.guardStandIn)?.remove()
         guardMade = nil
         guardOnLink = [:]
+        keepsConnectionsFromBefore = false
     }
 
     /// The set of the guard that holds the networks the host is on.

@@ -97,7 +97,9 @@ extension HostNetwork {
         let drifts = try verify(withDomestic: withDomestic)
         guard !drifts.isEmpty else { return told(Repair()) }
         for drift in drifts { log(.warning, "repairing", ["drift": drift.description]) }
-        if drifts.contains(where: \.isOfGuard), let table = installed.guardTable { try perform(.setGuard(table)) }
+        if drifts.contains(where: \.isOfGuard), let table = installed.guardTable {
+            try setGuard(table, wasMissing: drifts.contains(.guardMissing))
+        }
         if drifts.contains(.domesticTableChanged) { try perform(.acceptDomestic(installed.domestic)) }
         try repairLink(drifts)
         try repairRoutes(withDomestic)

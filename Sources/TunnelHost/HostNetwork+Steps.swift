@@ -24,19 +24,38 @@ extension HostNetwork {
             // Known before it is done: half of it has to be undone, too.
             installed.domestic = prefixes
             try socket.addThrown(prefixes, table: Reserved.tunnelTable)
-        case .keepDomestic(let prefixes): try socket.removeThrown(prefixes, table: Reserved.tunnelTable)
+        case .keepDomestic(let prefixes):
+            do { try socket.removeThrown(prefixes, table: Reserved.tunnelTable) } catch {
+                // What cannot be led into the tunnel does not leave beside it either.
+                try refuseDomestic()
+                throw error
+            }
         }
         log(.debug, "changed the host", ["step": step.summary])
     }
 
+    /// Makes the link whole; of one that fails half-way nothing is left.
     private func addLink(_ plan: LinkPlan) throws {
-        do throws(NetlinkError) {
-            try socket.addVeth(
-                plan, namespace: sandbox?.descriptor.number, alias: WorkerMark.current?.alias ?? "")
-        } catch {
-            if error.errno == .exists, let conflict = try takenLink(plan.name) { throw conflict }
+        do throws(NetlinkError) { try addPair(plan) } catch {
+            guard error.errno == .exists else { throw error }
+            if let conflict = try takenLink(plan.name) { throw conflict }
+            // Our own, of an attempt that could not even be undone.
+            try socket.removeLink(plan.name)
+            try addPair(plan)
+        }
+        do { try complete(plan) } catch {
+            do { try socket.removeLink(plan.name) } catch {
+                log(.warning, "cannot undo a change", ["change": "link \(plan.name) added", "error": "\(error)"])
+            }
             throw error
         }
+    }
+
+    private func addPair(_ plan: LinkPlan) throws(NetlinkError) {
+        try socket.addVeth(plan, namespace: sandbox?.descriptor.number, alias: WorkerMark.current?.alias ?? "")
+    }
+
+    private func complete(_ plan: LinkPlan) throws {
         guard let link = try socket.link(named: plan.name) else {
             throw NetlinkError("looking up link", plan.name.description, .noSuchDevice)
         }
@@ -60,10 +79,12 @@ extension HostNetwork {
         if try KernelFile.read(generation) != nil { try KernelFile.write(generation, "1") }
     }
 
-    /// Who took the link's name between the survey and now.
+    /// Who took the link's name between the survey and now; nil when it is this worker's own.
     private func takenLink(_ name: InterfaceName) throws -> HostConflict? {
         guard let link = try socket.link(named: name) else { return nil }
-        if let mark = link.alias.flatMap(WorkerMark.init(alias:)), mark.isAlive { return .workerRunning(pid: mark.pid) }
+        let mark = link.alias.flatMap(WorkerMark.init(alias:))
+        if let mark, mark == WorkerMark.current { return nil }
+        if let mark, mark.isAlive { return .workerRunning(pid: mark.pid) }
         return .linkTaken(name, kind: link.kind ?? "hardware")
     }
 }

@@ -89,6 +89,7 @@ extension HostNetwork {
     ///   - loop: the worker's loop.
     ///   - handler: called after every answer in which something happened.
     package func watch(on loop: EventLoop, handler: @escaping (NetworkReport) -> Void) throws {
+        let owesLook = watch?.pending != nil
         stopWatching()
         _ = monitor.drain()
         var tokens = try monitor.descriptors.map { descriptor throws(SystemCallError) in
@@ -116,6 +117,8 @@ extension HostNetwork {
             uplinks: (try? currentUplinks()) ?? [], asleep: asleep())
         var report = NetworkReport()
         resetDeadConnections(&report)
+        // News that the watch before had taken and not yet answered.
+        if owesLook { answerSoon(orAtOnce: false) }
     }
 
     /// Whether changes are answered.
@@ -255,21 +258,21 @@ extension HostNetwork {
         watch?.asleep = slept
         if slept - before.asleep >= Self.forgottenAfter {
             report.hasSlept = true
-            reset("of the engine from before the machine slept", engineConnections)
+            reset("of the engine from before the machine slept", find: engineConnections)
         }
         if before.uplinks.isEmpty {
             watch?.cutOff = before.cutOff ?? clock()
         } else if let since = before.cutOff {
             watch?.cutOff = nil
             if clock().milliseconds(since: since) >= Self.forgottenAfter {
-                reset("of the engine from before the network was gone", engineConnections)
+                reset("of the engine from before the network was gone", find: engineConnections)
             }
         }
         guard let present = try? currentAddresses() else { return }
         watch?.addresses = present
         guard !before.addresses.isSubset(of: present) else { return }
         report.addressGone = true
-        reset("of the engine whose address is gone", deadEngineConnections)
+        reset("of the engine whose address is gone", find: deadEngineConnections)
     }
 
     /// Brings the plan in line with the networks the host is on now.
@@ -277,8 +280,13 @@ extension HostNetwork {
         guard var request else { return false }
         let seen = try onLinkPrefixes()
         guard seen.accepted != request.onLink else { return false }
+        let former = self.request
         request.onLink = seen.accepted
-        try update(request)
+        do { try update(request) } catch {
+            // It is wanted as much as before, so the next look tries again.
+            self.request = former
+            throw error
+        }
         return true
     }
 

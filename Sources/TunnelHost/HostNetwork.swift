@@ -33,10 +33,14 @@ package final class HostNetwork {
     package internal(set) var request: HostPlanRequest?
     /// The sandbox's network namespace, held open.
     var sandbox: HeldDescriptor?
+    /// The one before, held open while its link may still be the one that is there.
+    private var formerSandbox: HeldDescriptor?
     /// The guard as it was right after it was made, without the elements of its sets.
     var guardMade: Fingerprint?
     /// What its sets of on-link networks held then: nft adds elements of its own.
     var guardOnLink: [AddressFamily: Fingerprint] = [:]
+    /// Connections opened before there was a guard could not be reset.
+    var keepsConnectionsFromBefore = false
     /// The table of domestic destinations as it was right after it was made; nil while there is none.
     var domesticMade: Fingerprint?
     /// The link was made anew, and nobody has been told yet: what follows may fail.
@@ -88,20 +92,21 @@ package final class HostNetwork {
     /// - Throws: `HostConflict`, `NetlinkError`, `FirewallError`, `SystemCallError`, `ReadBackError`. What was done until then
     ///   is known and is undone by `lower()`.
     package func raise(_ request: HostPlanRequest, sandbox: consuming Descriptor) throws {
-        // The old namespace is let go only after its link has been replaced.
-        let former = self.sandbox
+        // The old namespace, and with it the link that holds the traffic in, is let go only after that has been replaced.
+        formerSandbox = formerSandbox ?? self.sandbox
         self.sandbox = HeldDescriptor(sandbox)
-        try withExtendedLifetime(former) {
-            try change(to: HostPlanBuilder.plan(request), for: request, replacingLink: installed.link != nil)
-        }
+        try change(to: HostPlanBuilder.plan(request), for: request, replacingLink: installed.link != nil)
+        formerSandbox = nil
         if dnsIsSet { try protectDNS() }
     }
 
     /// Changes what is wanted of a tunnel that is up: kill switch, domestic destinations, on-link networks. Of one that has no
-    /// sandbox yet it puts the guard in place and nothing else; where nft is missing that is nothing.
+    /// sandbox yet it puts the guard in place and nothing else; where nft is missing that is nothing. What holds the traffic
+    /// in for want of a link that could not be replaced stays.
     /// - Throws: as `raise`.
     package func update(_ request: HostPlanRequest) throws {
-        let plan = installed.link == nil ? HostPlanBuilder.blocked(request) : HostPlanBuilder.plan(request)
+        var plan = installed.link == nil ? HostPlanBuilder.blocked(request) : HostPlanBuilder.plan(request)
+        if installed.link == nil { (plan.routes, plan.rules) = (installed.routes, installed.rules) }
         try change(to: plan, for: request)
     }
 
@@ -113,7 +118,7 @@ package final class HostNetwork {
             keepingGuard ? HostPlan(link: nil, routes: [], rules: [], guardTable: installed.guardTable) : .empty
         var failure: (any Error)?
         // An engine that ends closes them, but over a link that is gone by then.
-        reset("through the tunnel", connectionsThroughTunnel)
+        reset("through the tunnel", find: connectionsThroughTunnel)
         releaseDNS()
         for step in PlanDiff.steps(from: installed, to: target) {
             do {
@@ -125,8 +130,9 @@ package final class HostNetwork {
             }
         }
         // A program opens another one at once, which the rules still led into the tunnel.
-        reset("through the tunnel", connectionsThroughTunnel)
+        reset("through the tunnel", find: connectionsThroughTunnel)
         sandbox = nil
+        formerSandbox = nil
         diversions = []
         if !keepingGuard { request = nil }
         _ = monitor.drain()

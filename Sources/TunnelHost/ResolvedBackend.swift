@@ -2,6 +2,7 @@
 
 internal import Addressing
 internal import CSystemd
+internal import Linux
 
 /// systemd-resolved on the system bus. Each use opens the bus anew: it happens seldom, and a connection kept would wake
 /// the worker.
@@ -25,13 +26,13 @@ final class ResolvedBackend: DNSBackend {
     func isPresent() throws(DNSError) -> Bool {
         var bus: OpaquePointer?
         var problem = Problem()
-        // Without library or bus there is no resolved either.
-        guard csd_open(address, timeout, &bus, &problem.text, problem.text.count) == 0, let bus else {
-            return false
-        }
+        let opened = csd_open(address, timeout, &bus, &problem.text, problem.text.count)
+        // Without library or bus there is no resolved to be told. A bus that does not answer says nothing of resolved.
+        if [Errno.noSuchFile, .connectionRefused].contains(Errno(rawValue: -opened)) { return false }
+        guard opened == 0, let bus else { throw DNSError(operation: Self.asking, text: problem.description) }
         defer { csd_close(bus) }
         let result = csd_has_resolved(bus, &problem.text, problem.text.count)
-        // A socket that nobody listens on is found out at the first call.
+        guard result >= 0 else { throw DNSError(operation: Self.asking, text: problem.description) }
         return result > 0
     }
 
@@ -57,6 +58,8 @@ final class ResolvedBackend: DNSBackend {
     func revert(_ link: InterfaceIndex) throws(DNSError) {
         try call("reverting the link's DNS") { bus, text, size in csd_revert_link(bus, link.rawValue, text, size) }
     }
+
+    private static let asking = "asking the bus for systemd-resolved"
 
     private struct Problem {
         var text = [CChar](repeating: 0, count: 256)

@@ -170,7 +170,7 @@ struct ConnectionTests {
                 Set(try host.connectionsFromBefore(table, .tcp).map(\.localPort.rawValue))
             }
             #expect(try found() == Set(opened.map(\.clientPort)))
-            host.resetConnectionsFromBefore(table)
+            #expect(host.resetConnectionsFromBefore(table))
             #expect(opened.allSatisfy(\.clientIsDead) && !cameIn.contains { $0.serverIsDead })
             #expect(try found() == [])
             withExtendedLifetime((loopback, web, high, here, hereHigh, other)) {}
@@ -187,20 +187,57 @@ struct ConnectionTests {
             let host = try fixture.host()
             let nft = try #require(host.nft)
             let table = try #require(HostPlanBuilder.plan(try fixture.request(host)).guardTable)
-            let abroad = try makeNamespace()
-            shell(
-                """
-                abroad() { nsenter --net=/proc/$PPID/fd/\(abroad.number) ip "$@"; }
-                abroad link add wire type veth peer way netns $$; abroad link set wire up
-                ip link set way up; ip addr add 192.0.2.1/24 dev way; ip route add 198.51.100.0/24 dev way
-                abroad addr add 198.51.100.1/24 dev wire; abroad route add 192.0.2.0/24 dev wire
-                """)
-            let listener = try inside(abroad) { try Listener("198.51.100.1", 443) }
+            let listener = try inside(try abroad()) { try Listener("198.51.100.1", 443) }
             if isTracked { try host.trackConnections(nft) }
             let stream = try Stream(from: "192.0.2.1", 0, to: listener)
             try nft.replace(Reserved.guardTable, with: table.text)
             #expect(stream.passes("greeting", byServer: true))
             #expect(stream.passes("answer", byServer: false) == !isTracked)
+            fixture.remove()
+        }
+    }
+
+    /// What a guard that was away for a while finds when it is back: its own tunnel's connections stay.
+    @Test func whatWasOpenedWhileAGuardWasAwayIsReset() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            let host = try fixture.host()
+            try host.raise(try fixture.request(host), sandbox: try makeNamespace())
+            let listener = try inside(try abroad()) { try Listener("198.51.100.1", 443) }
+            shell("ip addr add 198.51.100.2/32 dev lo")
+            let tunnel = try #require(host.request?.addresses.host(.ipv4).address.description)
+            let through = try Stream(from: tunnel, 0, to: try Listener("198.51.100.2", 443))
+            try host.nft?.remove(Reserved.guardTable)
+            let stream = try Stream(from: "192.0.2.1", 0, to: listener)
+            _ = try host.repair()
+            #expect(stream.clientIsDead && !through.clientIsDead)
+            try host.lower()
+            fixture.remove()
+        }
+    }
+
+    /// Where they cannot be reset, or not be told, no reply leaves by a port that programs open connections from.
+    @Test func whereNoneCanBeResetTheGuardIsStricter() async {
+        await #expect(processExitsWith: .success) {
+            let fixture = Fixture()
+            let host = try fixture.host()
+            let request = try fixture.request(host, killSwitch: true)
+            let bounds = shell("cat /proc/sys/net/ipv4/ip_local_port_range").split { $0.isWhitespace }
+            func refuses() throws -> Bool {
+                try #require(try host.nft?.listing(Reserved.guardTable, withElements: false)).contains(
+                    "ct direction reply meta l4proto { tcp, udp } th sport \(bounds[0])-\(bounds[1]) reject")
+            }
+            try host.update(request)
+            #expect(try !refuses())
+            try host.lower()
+            try denySockets()
+            try host.update(request)
+            #expect(try refuses())
+            _ = try host.repair()
+            var other = request
+            other.onLink = [try #require(Prefix("198.51.100.0/24"))]
+            try host.update(other)
+            #expect(try refuses(), "as long as there is a guard")
             fixture.remove()
         }
     }
@@ -220,12 +257,25 @@ struct ConnectionTests {
             let port = stream.clientPort
             stream.closeClient()
             #expect(try host.connectionsFromBefore(table, .tcp).map(\.localPort.rawValue) == [port])
-            host.resetConnectionsFromBefore(table)
+            #expect(host.resetConnectionsFromBefore(table))
             #expect(try host.connectionsFromBefore(table, .tcp) == [])
             #expect(stream.serverReadsAll() < sent)
             fixture.remove()
         }
     }
+}
+
+/// Another host, 198.51.100.1, by a wire of its own: to this one, 192.0.2.1, it is neither neighbour nor loopback.
+private func abroad() throws -> Descriptor {
+    let other = try makeNamespace()
+    shell(
+        """
+        abroad() { nsenter --net=/proc/$PPID/fd/\(other.number) ip "$@"; }
+        abroad link add wire type veth peer way netns $$; abroad link set wire up
+        ip link set way up; ip addr add 192.0.2.1/24 dev way; ip route add 198.51.100.0/24 dev way
+        abroad addr add 198.51.100.1/24 dev wire; abroad route add 192.0.2.0/24 dev wire
+        """)
+    return other
 }
 
 /// A resolver; while it is told that the tunnel is going, a program opens a connection.
