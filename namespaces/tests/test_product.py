@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import time
@@ -185,6 +186,13 @@ def test_a_line_that_has_died_is_said_by_the_next_status(connected, lab):
         assert status["state"] == "connected" and status["reason"]["code"] == "line-not-answering"
     finally:
         lab.blackhole(plan.ABROAD4.format(lines.LINES[0][0]), False)
+
+
+@pytest.mark.parametrize("verb", ["status", "doctor", "rule-sets"])
+def test_no_english_sentence_is_in_chinese_output(connected, verb):
+    said = connected.controller(verb, check=False, environment={"TROCKET_LANG": "zh"}).stdout
+    assert re.search("[\u4e00-\u9fff]", said)
+    assert not re.findall(r"[A-Za-z]+(?: [a-z]+){2,}", said)
 
 
 def test_an_engine_that_does_not_answer_is_said_as_that(connected):
