@@ -5,7 +5,6 @@ The texts are compared with golden/screen.LANGUAGE.txt; TROCKET_WRITE_GOLDENS=1 
 
 import json
 import os
-import shutil
 
 import pytest
 from PIL import Image
@@ -21,10 +20,9 @@ CONNECTED_ROW, GREEN = 1, tuple(bytes.fromhex(picture.PALETTE[2][1:]))
 
 @pytest.fixture(scope="module", params=sorted(tour.WORDS))
 def walk(request, product):
-    """A walk without pauses in one language, recorded; the worker remembers no kill switch."""
-    product.stop()
-    shutil.rmtree(product.lab.path("run", "worker"))
-    product.start()
+    """A walk without pauses in one language, recorded; the kill switch is off, whatever was remembered."""
+    product.connect("--no-kill-switch")
+    product.controller("disconnect")
     taken = tour.Tour(product, request.param, record=True)
     taken.language = request.param
     return taken
