@@ -179,9 +179,9 @@ extension Session {
     private static let profileChanged = Failure(
         .engineExited, "The engine is started again with a new profile.", remedy: nil)
 
-    /// Goes on with whatever the finished steps allow.
+    /// Goes on with whatever the finished steps allow. While waiting they are those of an engine that is on its way out.
     private mutating func advance(_ done: Progress) -> [SessionEffect] {
-        guard phase.stage != nil, !progress.contains(done) else { return [] }
+        guard let stage = phase.stage, stage != .waiting, !progress.contains(done) else { return [] }
         progress.formUnion(done)
         switch done {
         case .namespace:
@@ -234,8 +234,10 @@ extension Session {
 
     private mutating func engineGone() -> [SessionEffect] {
         engineRuns = false
-        return finishTakingDown()
+        return phase == .connected ? failed(Self.endedUnasked, upMilliseconds: 0) : finishTakingDown()
     }
+
+    private static let endedUnasked = Failure(.engineExited, "The engine was ended under the tunnel.", remedy: nil)
 
     private mutating func finishTakingDown() -> [SessionEffect] {
         guard case .disconnecting(let reason) = phase, !undoing, !engineRuns else { return [] }

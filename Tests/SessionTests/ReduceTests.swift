@@ -169,6 +169,29 @@ func connected(_ intent: Intent = intent) -> Session {
         #expect(session.restarts == 1)
     }
 
+    /// What an engine tells that is on its way out must not count for the next one.
+    @Test func lateNewsOfAFailedEngineConnectNothing() {
+        let waiting = after(
+            .connect(intent), .engineStarted, .namespaceReady, .linkReady, .engineReady, .sandboxWired, .planApplied,
+            .stepFailed(cause)
+        ).0
+        #expect(waiting.phase == .reconnecting(.waiting, cause))
+        // Its profile was new: it was started under the tunnel, and has not got ready.
+        let early = after(
+            .engineStarted, .namespaceReady, .linkReady, .stepFailed(cause), from: connected()
+        ).0
+        for event in [SessionEvent.namespaceReady, .linkReady, .engineReady, .sandboxWired, .planApplied] {
+            #expect(after(event, from: waiting) == (waiting, []))
+        }
+        #expect(after(.engineReady, .sandboxWired, from: early) == (early, []))
+    }
+
+    @Test func aTunnelWhoseEngineIsGoneIsNotConnected() {
+        let (session, effects) = after(.engineStopped, from: connected())
+        #expect(session.phase.state == .reconnecting)
+        #expect(effects == [.scheduleRestart(milliseconds: 0)])
+    }
+
     @Test func afterManyFailuresItIsBlockedWithTheCause() {
         var session = connected()
         var waits: [Int] = []
