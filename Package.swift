@@ -188,7 +188,10 @@ let package = Package(
         tests("EngineHost", ["Linux", "JSON", "Commands", "NetworkPlan"]),
         tests(
             "Worker",
-            ["Linux", "JSON", "Logging", "Commands", "Session", "EngineHost", "TunnelHost", "NamespaceSupport"]),
+            [
+                "Linux", "JSON", "Logging", "Commands", "Session", "EngineHost", "TunnelHost", "NamespaceSupport",
+                "Addressing", "NetworkPlan",
+            ]),
         tests("YAML"),
         tests("Subscriptions", ["JSON", "ImportReport", "Notation"], fixtures: true),
         tests("RuleSets", ["Linux", "JSON", "EngineControl", "Profiles"]),

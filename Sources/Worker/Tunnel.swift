@@ -98,22 +98,32 @@ final class Tunnel {
             memory.forget()
         }
         channelWatch = try loop.watch(channel.descriptor) { [unowned self] _ in hearEngineHost() }
-        if memory.wanted != nil { handle(.resume(attempt: memory.noteResumption())) }
+        if memory.wanted != nil {
+            handle(.resume(attempt: memory.noteResumption()))
+        } else if isClosed {
+            // Nothing says whose it was. It is held and watched all the same.
+            makeGuard()
+        }
     }
 
     /// Removes what is left but for a closed kill switch; true when there is one.
     private func findClosedKillSwitch() throws -> Bool {
+        var isClosed = memory.wanted?.killSwitch == true
         do {
-            let isClosed = try network.survey().guardLeft == .persistent
+            isClosed = try network.survey().guardLeft == .persistent
             let removed = try network.cleanUp(keepingGuard: isClosed)
             if !removed.isEmpty { log(.notice, "repaired what a worker left", ["objects": "\(removed.count)"]) }
-            return isClosed
-        } catch let conflict as HostConflict {
-            if case .workerRunning = conflict { throw conflict }
-            // Somebody else has our names or numbers now; whoever connects is told.
-            log(.warning, "cannot look for what a worker left", ["conflict": conflict.problem])
-            return memory.wanted?.killSwitch == true
+        } catch HostConflict.workerRunning(let pid) {
+            throw HostConflict.workerRunning(pid: pid)
+        } catch let error as SystemCallError where [.notPermitted, .accessDenied].contains(error.errno) {
+            // A file of ours belongs to somebody else: only root can put that right.
+            throw error
+        } catch {
+            // Somebody else has our names or numbers now, or something failed that may pass: whoever connects is told, and
+            // only a worker that is there can take up a tunnel.
+            log(.warning, "what a worker left cannot be repaired", ["error": "\(error)"])
         }
+        return isClosed
     }
 
     private static let workerDied = Failure(

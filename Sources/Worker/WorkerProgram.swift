@@ -2,8 +2,10 @@
 
 internal import Commands
 internal import EngineHost
+internal import Firewall
 internal import Linux
 internal import Logging
+internal import Netlink
 internal import Privileges
 internal import Session
 internal import TunnelHost
@@ -27,6 +29,9 @@ package enum WorkerProgram {
             return fail(conflict.description, 69)
         } catch let error as SystemCallError where [.notPermitted, .accessDenied].contains(error.errno) {
             return fail("\(error)", 77)
+        } catch  where error is SystemCallError || error is NetlinkError || error is FirewallError {
+            // What the kernel refuses now it may grant in a moment: this status alone has the service manager try again.
+            return fail("\(error)", 71)
         } catch {
             return fail("\(error)", 78)
         }

@@ -1,11 +1,13 @@
 // The tunnel between its host's network, in a namespace of its own, and an engine host, which is the test.
 
+import Addressing
 import Commands
 import EngineHost
 import Glibc
 import Linux
 import Logging
 import NamespaceSupport
+import NetworkPlan
 import Session
 import Testing
 import TunnelHost
@@ -58,6 +60,45 @@ struct TunnelTests {
             .started(
                 generation: generation, pid: 7, api: APIReport(address: "127.0.0.1:1", secret: "s"), profile: "1-f")
         }
+    }
+
+    private static func makeUnableToWrite() {
+        signal(SIGXFSZ, SIG_IGN)
+        var none = rlimit()
+        setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &none)
+    }
+
+    /// Only a worker that lives can take up a tunnel or be told to disconnect.
+    @Test func aWorkerThatCannotRepairBeginsAllTheSame() async {
+        await #expect(processExitsWith: .success) {
+            let house = try House { path in
+                try Self.closed(path)
+                SessionMemory(in: try Directory(path), owner: 0, log: Log("test", sink: MemorySink())).remember(
+                    Intent(owner: 1000, killSwitch: true))
+                Self.makeUnableToWrite()
+            }
+            #expect(house.sink.lines.contains { $0.contains("cannot be repaired") })
+            #expect(house.tunnel.session.phase.state == .reconnecting)
+            house.remove()
+        }
+    }
+
+    /// Nobody knows whose kill switch it was; it is put back and follows the networks all the same.
+    @Test func aClosedKillSwitchWithoutARecordIsHeldAndWatched() async {
+        await #expect(processExitsWith: .success) {
+            let house = try House(Self.closed)
+            #expect(house.tunnel.session.phase.state == .blocked)
+            #expect(house.tunnel.network.isWatching)
+            #expect(house.tunnel.network.installed.guardTable != nil)
+            house.remove()
+        }
+    }
+
+    /// Leaves a closed kill switch, as a worker does that dies.
+    private static func closed(_ path: String) throws {
+        let host = try HostNetwork(ledgerIn: try Directory(path), owner: 0, log: Log("test", sink: MemorySink()))
+        try host.update(
+            try host.survey().request(engine: UserID(rawValue: 61002), killSwitch: true, sandboxHasNft: true))
     }
 
     /// The engine host ends one engine and starts the next: it is not dead, and its last word on the first is not on the second.
