@@ -6,7 +6,10 @@ internal import Linux
 
 /// A connected peer, what it has sent so far, and what it has not read yet.
 final class Client {
-    let socket: Descriptor
+    /// Nil once it was let go.
+    private var socket: Descriptor?
+    /// The socket's number, which means it only while it is held.
+    let number: Int32
     let peer: PeerCredentials
     var token: EventLoop.Token?
     /// When it last sent something or was answered.
@@ -28,7 +31,8 @@ final class Client {
     private static let turnLimit = 4096
 
     init(_ socket: consuming Descriptor, peer: PeerCredentials) {
-        self.socket = socket
+        number = socket.number
+        self.socket = consume socket
         self.peer = peer
         lastActive = .now
     }
@@ -45,7 +49,8 @@ final class Client {
 
     /// Reads a bounded amount.
     func read() -> Arrival {
-        switch try? readSome(socket.number, limit: Self.turnLimit) {
+        guard !isClosed else { return .ended }
+        switch try? readSome(number, limit: Self.turnLimit) {
         case .bytes(let bytes)?:
             lastActive = .now
             do { return .lines(try reader.append(bytes)) } catch { return .broken(error) }
@@ -68,7 +73,7 @@ final class Client {
         let bytes = Frame.encode(reply.json)
         flush()
         guard unsent.isEmpty,
-            let sent = try? UnixSocket.send(socket.number, bytes, descriptors: [descriptor]), sent > 0
+            let sent = try? UnixSocket.send(number, bytes, descriptors: [descriptor]), sent > 0
         else {
             isClosed = true
             return
@@ -80,7 +85,7 @@ final class Client {
     func flush() {
         while !unsent.isEmpty, !isClosed {
             do {
-                guard let sent = try UnixSocket.send(socket.number, unsent) else { return }
+                guard let sent = try UnixSocket.send(number, unsent) else { return }
                 unsent.removeFirst(sent)
             } catch { isClosed = true }
         }
@@ -116,6 +121,14 @@ final class Client {
 
     func close() { isClosed = true }
 
-    /// Ends the connection for the peer now, even while a child that was just made holds a copy of the socket.
-    func hangUp() { UnixSocket.hangUp(socket.number) }
+    /// Ends the connection for the peer now, even while a child that was just made holds a copy of the socket, and lets go of
+    /// it and of what it sent, once; those who are to answer it later may keep the rest.
+    func release() {
+        close()
+        UnixSocket.hangUp(number)
+        socket = nil
+        reader = FrameReader()
+        unsent = []
+        latest = nil
+    }
 }

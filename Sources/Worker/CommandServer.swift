@@ -56,14 +56,19 @@ final class CommandServer {
 
     private func accept() {
         for _ in 0..<Self.turnLimit {
+            let accepted: Descriptor
             do {
                 guard let socket = try UnixSocket.accept(listener.number) else { return }
-                try welcome(socket)
+                accepted = socket
             } catch {
                 // Out of descriptors, or the peer has gone already: the rest of the queue comes with the next turn.
                 log(.warning, "a connection was lost", ["error": "\(error)"])
                 if clients.count > 1 { dropIdlest() }
                 return
+            }
+            do { try welcome(accepted) } catch {
+                // This peer's trouble, and nobody else's.
+                log(.warning, "a peer cannot be served", ["error": "\(error)"])
             }
         }
     }
@@ -80,9 +85,8 @@ final class CommandServer {
             client.send(Reply(id: nil, Self.tooMany).json)
             return
         }
-        let number = client.socket.number
-        client.token = try loop.watch(number) { [unowned self] readiness in ready(client, readiness) }
-        clients[number] = client
+        client.token = try loop.watch(client.number) { [unowned self] readiness in ready(client, readiness) }
+        clients[client.number] = client
     }
 
     private static let notPermitted = Failure(
@@ -144,10 +148,10 @@ final class CommandServer {
 
     private func drop(_ client: Client) {
         client.close()
-        client.hangUp()
         guard let token = client.token else { return }
         loop.cancel(token)
         client.token = nil
-        clients[client.socket.number] = nil
+        clients[client.number] = nil
+        client.release()
     }
 }

@@ -20,6 +20,8 @@ import Testing
         /// Whether a copy of the socket a request came by is kept, as by a child that has not yet begun its program.
         var keepsCopies = false
         var copies: [Int32] = []
+        /// Those whose answer is to come later, when it is set.
+        var kept: [Client]?
 
         init() throws {
             var template = Array("/tmp/trocket-server-XXXXXX".utf8CString)
@@ -34,7 +36,11 @@ import Testing
                 log: Log("test", sink: MemorySink())
             ) { [unowned self] request, client in
                 taken += 1
-                if keepsCopies, let copy = try? client.socket.duplicate() { copies.append(copy.release()) }
+                if keepsCopies { copies.append(dup(client.number)) }
+                guard kept == nil else {
+                    kept?.append(client)
+                    return
+                }
                 server?.answer(client, Reply(id: request.id, ok: [:]))
             }
         }
@@ -141,6 +147,53 @@ import Testing
         try writeAll(other.number, hello(1))
         try house.settle()
         #expect(hear(other) != nil)
+    }
+
+    @Test func aPeerThatHangsUpBeforeItsAnswerCostsNoDescriptor() throws {
+        let house = try House()
+        house.kept = []
+        let peer = try house.peer()
+        try writeAll(peer.number, hello(1))
+        try house.settle()
+        let waiting = try #require(house.kept?.first)
+        func inode() -> UInt64? { try? FileStatus(of: waiting.number, subject: "client").inode }
+        let held = try #require(inode())
+        peer.close()
+        try house.settle()
+        #expect(inode() != held, "the number is free, or somebody else has it")
+        house.kept?.forEach { house.server?.answer($0, Reply(id: 1, ok: [:])) }
+    }
+
+    @Test(.enabled(if: getuid() == 0, "only root can have so many groups"))
+    func aPeerThatCannotBeServedCostsNobodyElseTheConnection() async {
+        await #expect(processExitsWith: .success) {
+            let house = try House()
+            let others = [OwnPeer(try house.peer()), OwnPeer(try house.peer())]
+            try house.settle()
+            // More than can be asked for.
+            let many = (0..<2_000).map { gid_t($0) }
+            try #require(setgroups(many.count, many) == 0)
+            let odd = try house.peer()
+            try house.settle()
+            guard case .end? = try? readSome(odd.number) else {
+                Issue.record("it is served")
+                return
+            }
+            for peer in others {
+                try writeAll(peer.socket.number, Frame.encode(Request(id: 1, .hello).json))
+                try house.settle()
+                guard case .bytes? = try? readSome(peer.socket.number) else {
+                    Issue.record("another one was dropped")
+                    return
+                }
+            }
+        }
+    }
+
+    /// A connected peer in a list.
+    private final class OwnPeer {
+        let socket: Descriptor
+        init(_ socket: consuming Descriptor) { self.socket = socket }
     }
 
     @Test func manyConnectionsDoNotKeepANewOneOut() throws {
