@@ -95,10 +95,16 @@ final class SessionMemory {
         wanted = nil
         domesticProfile = nil
         resumptions = []
-        save()
+        guard !save() else { return }
+        // Better nothing is known than that the tunnel is wanted still; removing needs no room.
+        do { try directory.remove(Self.name) } catch {
+            log(.error, "what is wanted no longer cannot be forgotten", ["error": "\(error)"])
+        }
     }
 
-    private func save() {
+    /// - Returns: whether it is written.
+    @discardableResult
+    private func save() -> Bool {
         var switches = JSONObject()
         for (user, on) in killSwitches.sorted(by: { $0.key < $1.key }) { switches[String(user)] = .bool(on) }
         let document: JSON = [
@@ -112,8 +118,12 @@ final class SessionMemory {
             "resumptions": .array(resumptions.map { .int($0) }),
             "killSwitches": .object(switches),
         ]
-        do { try directory.replace(Self.name, with: document.encoded(), mode: 0o600) } catch {
+        do {
+            try directory.replace(Self.name, with: document.encoded(), mode: 0o600)
+            return true
+        } catch {
             log(.error, "cannot remember what is wanted", ["error": "\(error)"])
+            return false
         }
     }
 }
