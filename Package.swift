@@ -167,7 +167,7 @@ let package = Package(
                 "NamespaceSupport",
             ]),
         tests("Linux", ["TestSockets"]),
-        tests("Logging"),
+        tests("Logging", ["Linux"]),
         tests("Profiles", ["JSON", "ImportReport"]),
         tests("Migrations", ["JSON", "ImportReport"], fixtures: true),
         tests("Transfer", ["Linux", "Notation"], fixtures: true),

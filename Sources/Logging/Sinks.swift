@@ -41,6 +41,8 @@ package final class FileSink: LogSink {
     package func write(_ line: String) {
         let bytes = Array((line + "\n").utf8)
         if size + bytes.count > limit { rotate() }
+        // Once it could not be opened; perhaps there was no room, or no descriptor left.
+        if number == nil { open() }
         // A log that cannot be written must not stop the program it reports on.
         guard case .some(let descriptor) = number else { return }
         if (try? writeAll(descriptor, bytes)) != nil { size += bytes.count }
@@ -55,7 +57,13 @@ package final class FileSink: LogSink {
 
     private func rotate() {
         guard (try? directory.rename(name, to: name + ".1")) != nil else { return }
-        file = try? directory.openForAppending(name, mode: mode)
-        size = 0
+        file = nil
+        open()
+    }
+
+    private func open() {
+        guard let opened = try? directory.openForAppending(name, mode: mode) else { return }
+        size = Int((try? FileStatus(of: opened.number, subject: name).size) ?? 0)
+        file = consume opened
     }
 }

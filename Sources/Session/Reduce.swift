@@ -52,6 +52,9 @@ extension Session {
         new.wantDomestic(intent?.domestic == true)
         intent = new
         restoresDomestic = false
+        // Whoever connects again has not confirmed by that: the time goes on, for a later worker, too.
+        var noted = new
+        noted.confirmSeconds = new.confirmSeconds ?? confirming
         // While there is no engine to be asked, or the answer is still to come, the host is closed all the same.
         let closing: [SessionEffect] = new.killSwitch ? [.makeGuard] : []
         switch phase {
@@ -61,15 +64,15 @@ extension Session {
             progress = []
             engineRuns = true
             phase = .connecting(.engine)
-            return [.remember(new), .startEngine]
-        case .connecting: return [.remember(new)] + closing
-        case .disconnecting: return [.remember(new)]
+            return [.remember(noted), .startEngine]
+        case .connecting: return [.remember(noted)] + closing
+        case .disconnecting: return [.remember(noted)]
         case .connected:
             engineRuns = true
             // The kill switch may have changed (applyPlan), the profile too (startEngine finds out).
-            return [.remember(new), .applyPlan, .startEngine]
-        case .reconnecting(.waiting, _): return [.remember(new)] + closing + [.cancelRestart] + restart()
-        case .reconnecting: return [.remember(new)] + closing
+            return [.remember(noted), .applyPlan, .startEngine]
+        case .reconnecting(.waiting, _): return [.remember(noted)] + closing + [.cancelRestart] + restart()
+        case .reconnecting: return [.remember(noted)] + closing
         }
     }
 
@@ -78,7 +81,7 @@ extension Session {
 
     private mutating func confirm() -> [SessionEffect] {
         guard awaitsConfirmation else { return [] }
-        awaitsConfirmation = false
+        confirming = nil
         return [.cancelConfirm] + (intent.map { [.remember($0)] } ?? [])
     }
 
@@ -118,7 +121,7 @@ extension Session {
         if case .disconnecting = phase { return [] }
         let wasConnecting = phase.state == .connecting || phase.state == .reconnecting
         phase = .disconnecting(reason)
-        awaitsConfirmation = false
+        confirming = nil
         undoing = true
         var effects: [SessionEffect] = [.cancelRestart, .cancelConfirm]
         if wasConnecting, reason == nil { effects.append(.answerConnect(Self.givenUp)) }
@@ -228,7 +231,7 @@ extension Session {
     private mutating func startConfirming(_ wanted: Intent) -> [SessionEffect] {
         guard let seconds = wanted.confirmSeconds else { return [] }
         intent?.confirmSeconds = nil
-        awaitsConfirmation = true
+        confirming = seconds
         return [.cancelConfirm, .scheduleConfirm(seconds: seconds)]
     }
 

@@ -110,7 +110,9 @@ package struct Session: Hashable, Sendable {
     /// Times the engine was started again since the connect.
     package internal(set) var restarts = 0
     /// Whether the connection waits for `confirm`.
-    package internal(set) var awaitsConfirmation = false
+    package var awaitsConfirmation: Bool { confirming != nil }
+    /// The time for a confirmation that runs, in seconds.
+    var confirming: Int?
     /// Whether an engine was asked for and is not known to be gone.
     package internal(set) var engineRuns = false
     /// Whether the host still holds something of the tunnel that is being taken down.

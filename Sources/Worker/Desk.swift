@@ -19,7 +19,7 @@ final class Desk {
 
     /// The worker's log, in its runtime directory.
     static let logName = "worker.log"
-    /// A reading of the network may be so old, in milliseconds, when many ask at once.
+    /// A reading of the network may be so old, in milliseconds, when many ask at once; and so may a repair.
     private static let freshFor = 50
     private var verifiedAt: Moment?
 
@@ -125,6 +125,12 @@ final class Desk {
 
     private func disconnect(_ request: Request, _ client: Client) {
         guard mayCommand(client.peer.user) else { return refuse(request, client, Self.notOwner) }
+        // Anyone may ask for a repair where no tunnel is wanted, as often as they like.
+        if tunnel.session.phase.state == .disconnected, let last = tunnel.lastDisconnect,
+            Moment.now.milliseconds(since: last.at) <= Self.freshFor
+        {
+            return reply(request, client, DisconnectReport(repaired: last.repaired).json)
+        }
         client.waiting += 1
         tunnel.disconnectWaiters.append { [unowned self] repaired in
             client.waiting -= 1

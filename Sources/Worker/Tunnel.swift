@@ -52,6 +52,8 @@ final class Tunnel {
     /// Why domestic traffic does not take the way that was asked for last.
     var domesticFailure: Failure?
     var repaired: [String] = []
+    /// When the tunnel was last taken down whole, and what that repaired.
+    var lastDisconnect: (at: Moment, repaired: [String])?
     private var channelWatch: EventLoop.Token?
     private var restartTimer: EventLoop.Token?
     /// The generation the engine host was last asked to end, and until when it has time to answer.
@@ -251,6 +253,7 @@ final class Tunnel {
         case .answerDisconnect:
             let waiters = disconnectWaiters
             disconnectWaiters = []
+            lastDisconnect = (.now, repaired)
             waiters.forEach { $0(repaired) }
             repaired = []
         case .exit: onExit()

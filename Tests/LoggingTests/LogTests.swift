@@ -1,5 +1,7 @@
 // Log lines keep one line, carry their facts, and honour the level.
 
+import Glibc
+import Linux
 import Logging
 import Testing
 
@@ -18,4 +20,27 @@ import Testing
         (1_798_761_599.0, "2026-12-31T23:59:59.000Z"), (-1.0, "1969-12-31T23:59:59.000Z"),
     ])
     func timestamps(_ seconds: Double, _ text: String) { #expect(timestamp(seconds) == text) }
+
+    @Test func aLogThatCouldNotBeOpenedAnewGoesOnWhenItCan() async {
+        // The limit is the process's.
+        await #expect(processExitsWith: .success) {
+            var template = Array("/tmp/trocket-log-XXXXXX".utf8CString)
+            let path = try #require(
+                template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!) }.map { String(cString: $0) })
+            let sink = try FileSink(directory: Directory(path), name: "a.log", limit: 8)
+            sink.write("1234567")
+            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+            var usual = rlimit()
+            getrlimit(resource, &usual)
+            var none = rlimit(rlim_cur: 0, rlim_max: usual.rlim_max)
+            setrlimit(resource, &none)
+            sink.write("lost")
+            setrlimit(resource, &usual)
+            sink.write("kept")
+            let folder = try Directory(path)
+            #expect(try folder.read("a.log", owner: nil, limit: 100) == Array("kept\n".utf8))
+            for name in try folder.names() { unlink("\(path)/\(name)") }
+            rmdir(path)
+        }
+    }
 }

@@ -271,6 +271,22 @@ func connected(_ intent: Intent = intent) -> Session {
         #expect(confirmed == [])
     }
 
+    /// Whoever asks for it once more may be about to lose the way to this machine all the same.
+    @Test func connectingAgainConfirmsNothing() {
+        var wish = guarded
+        wish.confirmSeconds = 60
+        let (session, effects) = after(.connect(guarded), from: connected(wish))
+        #expect(effects.first == .remember(wish), "a later worker undoes it, too")
+        #expect(session.awaitsConfirmation)
+        var longer = guarded
+        longer.confirmSeconds = 90
+        let (asked, others) = after(.connect(longer), from: session)
+        #expect(others.first == .remember(longer))
+        #expect(after(.engineUnchanged, from: asked).1.contains(.scheduleConfirm(seconds: 90)))
+        #expect(after(.confirm, from: session).1 == [.cancelConfirm, .remember(guarded)])
+        #expect(after(.confirm, .connect(guarded), from: session).1.first == .remember(guarded))
+    }
+
     @Test func aConfirmedConnectionIsRememberedAsThat() {
         var wish = guarded
         wish.confirmSeconds = 60

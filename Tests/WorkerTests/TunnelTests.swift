@@ -16,6 +16,14 @@ import TunnelHost
 
 @Suite(.enabled(if: canMakeNamespaces, "network namespaces need root"))
 struct TunnelTests {
+    private final class OwnedPeer {
+        let socket: Descriptor
+        init(_ socket: consuming Descriptor) throws {
+            try socket.setNonBlocking(true)
+            self.socket = socket
+        }
+    }
+
     /// A tunnel whose engine host says what the test says. Make it inside an exit test.
     private final class House {
         let path: String
@@ -23,6 +31,8 @@ struct TunnelTests {
         let tunnel: Tunnel
         let sink = MemorySink()
         private let engineHost: HostChannel
+        private var server: CommandServer?
+        private var desk: Desk?
 
         init(_ prepare: (String) throws -> Void = { _ in }) throws {
             enterFreshNamespace()
@@ -39,6 +49,33 @@ struct TunnelTests {
                 accounts: WorkerAccounts(worker: 0, workerGroup: 0, engine: 61002, engineGroup: 61002, clients: 0),
                 domestic: DomesticFile(in: path, log: log), log: log)
             try tunnel.begin()
+        }
+
+        /// A peer of a command socket that leads to the tunnel; the desk behind it.
+        func peer() throws -> (Desk, OwnedPeer) {
+            let accounts = WorkerAccounts(worker: 0, workerGroup: 0, engine: 61002, engineGroup: 61002, clients: 0)
+            let server = try CommandServer(
+                loop: loop, listener: try UnixSocket.listen(path + "/socket", mode: 0o600), accounts: accounts,
+                log: Log("test", sink: sink)
+            ) { [unowned self] in desk?.take($0, from: $1) }
+            self.server = server
+            let made = Desk(
+                tunnel: tunnel, server: server, settings: WorkerSettings(), logDirectory: try Directory(path))
+            desk = made
+            return (made, try OwnedPeer(try UnixSocket.connect(path + "/socket")))
+        }
+
+        /// Waits for an answer.
+        func answer(_ peer: OwnedPeer, to request: Request) throws -> String {
+            try writeAll(peer.socket.number, Frame.encode(request.json))
+            var said = ""
+            while !said.hasSuffix("\n") {
+                try loop.turn(timeout: 10)
+                if case .bytes(let bytes)? = try? readSome(peer.socket.number) {
+                    said += String(decoding: bytes, as: UTF8.self)
+                }
+            }
+            return said
         }
 
         func remove() { removeTemporaryDirectory(path) }
@@ -66,6 +103,25 @@ struct TunnelTests {
         signal(SIGXFSZ, SIG_IGN)
         var none = rlimit()
         setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &none)
+    }
+
+    /// A repair takes thousands of times as long as asking for one.
+    @Test func whoAsksForRepairsAllTheTimeGetsTheLastResult() async {
+        await #expect(processExitsWith: .success) {
+            let house = try House()
+            let (_, peer) = try house.peer()
+            func repairs() -> Int { house.sink.lines.count { $0.contains("disconnecting") } }
+            let first = try house.answer(peer, to: Request(id: 1, .disconnect))
+            #expect(repairs() == 1)
+            // However slow this machine is, no time has passed.
+            house.tunnel.lastDisconnect?.at = Moment.now.adding(milliseconds: 60_000)
+            #expect(try house.answer(peer, to: Request(id: 1, .disconnect)) == first)
+            #expect(repairs() == 1)
+            house.tunnel.lastDisconnect?.at = Moment(nanoseconds: 0)
+            _ = try house.answer(peer, to: Request(id: 1, .disconnect))
+            #expect(repairs() == 2)
+            house.remove()
+        }
     }
 
     /// Only a worker that lives can take up a tunnel or be told to disconnect.
