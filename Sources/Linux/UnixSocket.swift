@@ -81,6 +81,12 @@ package enum UnixSocket {
         return try check(sent, "sending to a socket")
     }
 
+    /// Whether the other end has taken all that was sent, descriptors included (unix(7), SIOCOUTQ).
+    package static func hasTakenAll(_ socket: Int32) -> Bool {
+        var left: Int32 = 0
+        return ioctl(socket, UInt(TIOCOUTQ), &left) == 0 && left == 0
+    }
+
     /// Receives at most `capacity` bytes; nil when nothing waits; empty bytes mean the peer closed.
     package static func receive(_ socket: Int32, capacity: Int = 65_536) throws(SystemCallError) -> ReceivedMessage? {
         var descriptors = [Int32](repeating: -1, count: 8)

@@ -20,6 +20,8 @@ final class Client {
     private(set) var isClosed = false
     private var reader = FrameReader()
     private var unsent: [UInt8] = []
+    /// Descriptors sent since the peer had last taken everything.
+    private var handedOut = 0
     private var eventToken = 0
     private var dropped = 0
     /// The newest state a slow reader has not got yet.
@@ -27,6 +29,8 @@ final class Client {
 
     /// Bytes a peer may leave unread before it is dropped.
     private static let unsentLimit = 512 * 1024
+    /// Descriptors a peer may leave untaken.
+    private static let descriptorLimit = 2
     /// Bytes taken from one peer in one turn of the loop, so that the others get theirs.
     private static let turnLimit = 4096
 
@@ -67,19 +71,28 @@ final class Client {
         if unsent.count > Self.unsentLimit { isClosed = true }
     }
 
-    /// Sends a reply with a descriptor, which needs the peer to have read everything before it.
+    /// Sends a reply with a descriptor, which needs the peer to have taken everything before it but for a few descriptors. The
+    /// kernel counts those nobody has taken, of all peers together, and takes no more at some point.
     func send(_ reply: Reply, descriptor: Int32) {
         guard !isClosed else { return }
         let bytes = Frame.encode(reply.json)
         flush()
-        guard unsent.isEmpty,
-            let sent = try? UnixSocket.send(number, bytes, descriptors: [descriptor]), sent > 0
-        else {
-            isClosed = true
-            return
+        guard unsent.isEmpty else { return close() }
+        if UnixSocket.hasTakenAll(number) { handedOut = 0 }
+        guard handedOut < Self.descriptorLimit else { return send(Reply(id: reply.id, Self.notTaken).json) }
+        do {
+            guard let sent = try UnixSocket.send(number, bytes, descriptors: [descriptor]) else { return close() }
+            handedOut += 1
+            unsent = Array(bytes[sent...])
+        } catch {
+            let refusal = Failure(
+                .noLog, "The log cannot be handed out: \(error).", remedy: "Close other Trocket programs, ask again.")
+            send(Reply(id: reply.id, refusal).json)
         }
-        unsent = Array(bytes[sent...])
     }
+
+    private static let notTaken = Failure(
+        .busy, "Logs that were handed out before have not been taken yet.", remedy: "Take them, then ask again.")
 
     /// Sends what waits, as far as the peer takes it.
     func flush() {

@@ -22,6 +22,8 @@ import Testing
         var copies: [Int32] = []
         /// Those whose answer is to come later, when it is set.
         var kept: [Client]?
+        /// What every answer carries, when it is set.
+        var descriptor: Int32?
 
         init() throws {
             var template = Array("/tmp/trocket-server-XXXXXX".utf8CString)
@@ -41,7 +43,12 @@ import Testing
                     kept?.append(client)
                     return
                 }
-                server?.answer(client, Reply(id: request.id, ok: [:]))
+                let reply = Reply(id: request.id, ok: [:])
+                if let descriptor {
+                    server?.answer(client, reply, descriptor: descriptor)
+                } else {
+                    server?.answer(client, reply)
+                }
             }
         }
 
@@ -162,6 +169,38 @@ import Testing
         try house.settle()
         #expect(inode() != held, "the number is free, or somebody else has it")
         house.kept?.forEach { house.server?.answer($0, Reply(id: 1, ok: [:])) }
+    }
+
+    /// What nobody takes counts for all peers together.
+    @Test func descriptorsThatAreNotTakenAreNotAddedTo() throws {
+        let house = try House()
+        house.descriptor = STDERR_FILENO
+        let peer = try house.peer()
+        /// Asks for five, then takes what is there: the descriptors, and how often it was refused.
+        func ask() throws -> (descriptors: Int, refusals: Int) {
+            try writeAll(peer.number, (1...5).flatMap { hello($0) })
+            try house.settle()
+            var (count, text) = (0, "")
+            while let message = try UnixSocket.receive(peer.number), !message.bytes.isEmpty {
+                message.descriptors.forEach { Descriptor(owning: $0).close() }
+                count += message.descriptors.count
+                text += String(decoding: message.bytes, as: UTF8.self)
+            }
+            return (count, text.split(separator: "\n").count { $0.contains("busy") })
+        }
+        #expect(try ask() == (2, 3))
+        #expect(try ask() == (2, 3), "once they are taken there are more")
+    }
+
+    @Test func aDescriptorThatCannotBeSentIsRefusedInWords() throws {
+        let house = try House()
+        house.descriptor = Int32.max
+        let peer = try house.peer()
+        for id in 1...2 {
+            try writeAll(peer.number, hello(id))
+            try house.settle()
+            #expect(hear(peer)?.contains("no-log") == true)
+        }
     }
 
     @Test(.enabled(if: getuid() == 0, "only root can have so many groups"))
