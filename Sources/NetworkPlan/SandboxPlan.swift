@@ -71,7 +71,10 @@ extension SandboxPlan {
         neighbours = families.map {
             Neighbour(address: addresses.host($0).address, hardwareAddress: Reserved.linkHardwareAddress)
         }
-        parameters = [KernelParameter(path: "net/ipv4/ip_forward", value: "1")]
+        // The engine waits at the TUN's IPv6 address, which the kernel takes for its own only after a moment; a bind that
+        // comes before that is tried again after a second (sing-tun). First of all, as the TUN may come at any time.
+        parameters = hasIPv6 ? [KernelParameter(path: "net/ipv6/ip_nonlocal_bind", value: "1")] : []
+        parameters.append(KernelParameter(path: "net/ipv4/ip_forward", value: "1"))
         if hasIPv6 { parameters.append(KernelParameter(path: "net/ipv6/conf/all/forwarding", value: "1")) }
         // Without it replies sent from ports below 1024 by `tproxy` vanish: DNS, QUIC, NTP.
         parameters.append(KernelParameter(path: "net/ipv4/ip_unprivileged_port_start", value: "0"))

@@ -134,6 +134,7 @@ import Testing
                 address fd74:726f:636b:6574::2/126 dev uplink0
                 neighbour 198.19.77.1 lladdr 02:74:72:6f:63:01 dev uplink0 nud permanent
                 neighbour fd74:726f:636b:6574::1 lladdr 02:74:72:6f:63:01 dev uplink0 nud permanent
+                net.ipv6.ip_nonlocal_bind = 1
                 net.ipv4.ip_forward = 1
                 net.ipv6.conf.all.forwarding = 1
                 net.ipv4.ip_unprivileged_port_start = 0

@@ -33,7 +33,9 @@ struct SandboxNetworkTests {
             let shown = try inside(sandbox) { lines("ip rule; ip -6 rule") }
             for rule in plan.rules { #expect(shown.contains(rule.description), "\(rule)") }
             let parameters = try inside(sandbox) {
-                lines("sysctl net.ipv4.ip_forward net.ipv6.conf.all.forwarding net.ipv4.ip_unprivileged_port_start")
+                lines(
+                    "sysctl net.ipv6.ip_nonlocal_bind net.ipv4.ip_forward net.ipv6.conf.all.forwarding "
+                        + "net.ipv4.ip_unprivileged_port_start")
             }
             #expect(parameters == plan.parameters.map(\.description))
             // The host's own parameters are its own.
