@@ -219,7 +219,6 @@ package final class EngineHost {
         if engine.isListed { tell(.listing([])) }
         // A hostile engine may leave something behind that runs as its user, which the guard lets out.
         ThisProcess.endChildren()
-        try? EngineFolder(configuration).tidy()
         if engine.isWanted { tell(.failed(generation: engine.start.generation, diagnosis(engine, code: code))) }
         if let generation = stopAsked {
             stopAsked = nil
@@ -228,6 +227,14 @@ package final class EngineHost {
         if let start = next {
             next = nil
             self.start(start)
+        } else {
+            loop.after(milliseconds: 0) { [unowned self] in tidy() }
         }
+    }
+
+    /// Only now, for what an engine gone wrong left may take longer to remove than the worker waits for an answer. Whoever
+    /// starts one before tidies first.
+    private func tidy() {
+        if engine == nil { try? EngineFolder(configuration).tidy() }
     }
 }

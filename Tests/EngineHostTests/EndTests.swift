@@ -66,6 +66,24 @@ struct EndTests {
         }
     }
 
+    /// What an engine gone wrong has left takes as long as it likes to remove.
+    @Test func theAnswerToAStopDoesNotWaitForTidying() async {
+        await #expect(processExitsWith: .success) {
+            let house = try House()
+            try house.host.launch(house.start(1))
+            let engine = try #require(house.host.engine)
+            try Directory(house.root + "/engine").replace("left", with: [1], mode: 0o600)
+            house.host.answer(.stop(generation: 1))
+            // Its end is not waited for in the loop, which would tidy at once.
+            engine.exitCode = engine.process.wait()
+            house.host.finish(engine)
+            #expect(try house.heard().contains(.stopped(generation: 1)))
+            #expect(access(house.root + "/engine/left", F_OK) == 0)
+            while access(house.root + "/engine/left", F_OK) == 0 { try house.host.loop.turn(timeout: 10_000) }
+            house.remove()
+        }
+    }
+
     /// The worker counts an engine host that does not answer as dead, also when it has asked for the next engine meanwhile.
     @Test func aStopThatIsOvertakenByAStartIsAnsweredFirst() async {
         await #expect(processExitsWith: .success) {
