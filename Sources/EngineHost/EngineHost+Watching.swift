@@ -60,7 +60,7 @@ extension EngineHost {
     private func lookForHolder(_ engine: RunningEngine) {
         guard engine.namespaces == nil, engine.isWanted,
             let folder = try? Directory(configuration.engineDirectory),
-            let pid = Holder.pid(in: folder, named: RunningEngine.pidFile, owner: user)
+            let pid = Holder.pid(in: folder, named: EngineFolder.pidFile, owner: user)
         else { return }
         do {
             let found = try Holder.namespaces(of: pid, engine: engine.process.pid)

@@ -17,9 +17,6 @@ final class HeldNamespaces {
 
 /// An engine and what belongs to it.
 final class RunningEngine {
-    /// The file the engine writes its sandbox's holder to.
-    static let pidFile = "holder.pid"
-
     var start: EngineStart
     let profile: [UInt8]
     let api: APIReport
@@ -63,7 +60,7 @@ final class RunningEngine {
         port = UInt16(api.address.split(separator: ":").last ?? "") ?? 0
         let directory = configuration.engineDirectory
         // Whatever an earlier engine left, a trap perhaps, is not this one's; its pid file least of all.
-        try EngineFolder(configuration).tidy()
+        try EngineFolder(configuration).prepare()
         pidFileWatch = try DirectoryWatch(directory)
 
         let ports = SandboxPorts()
@@ -72,7 +69,7 @@ final class RunningEngine {
                 start.addresses.tun($0).description
             },
             redirectPort: ports.redirect.rawValue, tproxyPort: ports.tproxy.rawValue,
-            pidFile: "\(directory)/\(Self.pidFile)", apiPort: port, secret: api.secret,
+            pidFile: "\(directory)/\(EngineFolder.pidFile)", apiPort: port, secret: api.secret,
             cacheFile: "\(directory)/\(EngineFolder.cache)", cacheOwner: String(start.owner))
         tunnel.redirects = start.redirects
         tunnel.hasIPv6 = start.hasIPv6
@@ -91,6 +88,7 @@ final class RunningEngine {
         default: break
         }
         launch.makesSandbox = true
+        launch.files = [EngineFolder.cache, EngineFolder.pidFile]
         launch.ports = [port, ports.redirect.rawValue, ports.tproxy.rawValue]
         process = try launch.start(asOwnUser: true)
         let reader = pipe.keepingReader()
@@ -107,9 +105,7 @@ final class RunningEngine {
 
     /// What tells a profile from another one (FNV-1a): against accidents, for a profile is its owner's own.
     static func fingerprint(_ profile: [UInt8]) -> String {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in profile { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return "\(profile.count)-" + String(hash, radix: 16)
+        "\(profile.count)-" + String(fnv1a(profile), radix: 16)
     }
 
     func endPidWatch(in loop: EventLoop) {

@@ -9,6 +9,8 @@ package struct EngineLaunch: Sendable {
     package var path: String
     /// Its working directory, the only place it may write.
     package var directory: String
+    /// Files of its directory that are there already; with them it may write these alone, and neither make nor remove any.
+    package var files: [String]?
     /// Configuration descriptors; the engine sees them as /dev/fd/3, /dev/fd/4 …, in this order.
     package var configurations: [Int32] = []
     /// Where standard output and error go; /dev/null without.
@@ -37,7 +39,12 @@ package struct EngineLaunch: Sendable {
     /// What the engine may reach.
     package var rules: LandlockRules {
         var rules = Self.rules(path: path, readable: readable)
-        rules.writable = [directory]
+        if let files {
+            rules.readable.append(directory)
+            rules.files += files.map { "\(directory)/\($0)" }
+        } else {
+            rules.writable = [directory]
+        }
         // Below /proc it writes its helpers' uid_map; file permissions and namespaces keep it from all else there.
         if makesSandbox { rules.files += ["/proc", "/dev/net/tun"] }
         rules.bindablePorts = ports.map { [0] + $0 }

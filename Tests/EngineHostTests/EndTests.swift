@@ -48,7 +48,10 @@ struct EndTests {
         }
 
         func remove() {
-            for path in ["users/0/profile.json", "users/0", "users", "engine/engine.log", "engine", ""] {
+            for path in [
+                "users/0/profile.json", "users/0", "users", "engine/engine.log", "engine/cache.db", "engine/holder.pid",
+                "engine", "",
+            ] {
                 Glibc.remove("\(root)/\(path)")
             }
             #expect(access(root, F_OK) < 0)

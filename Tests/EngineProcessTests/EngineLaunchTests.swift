@@ -109,6 +109,14 @@ import Testing
         #expect(rules.confinesSignals && rules.confinesAbstractSockets)
     }
 
+    @Test func anEngineWithFilesOfItsOwnMakesNone() {
+        var launch = EngineLaunch(path: "/usr/lib/trocket/sing-box", directory: "/run/trocket/engine")
+        launch.files = ["cache.db"]
+        #expect(launch.rules.writable.isEmpty)
+        #expect(launch.rules.files.contains("/run/trocket/engine/cache.db"))
+        #expect(launch.rules.readable.contains("/run/trocket/engine"))
+    }
+
     @Test func nothingThatConcernsOthersIsAllowed() {
         #expect(DeniedCalls.engine.contains(Int32(101)) || DeniedCalls.engine.contains(Int32(117)), "ptrace")
         #expect(Set(DeniedCalls.engineHost).isSubset(of: DeniedCalls.engine))

@@ -3,7 +3,7 @@
      probe           nothing else; it then ends with status 7
      pid kernel|self|worker|host|user     names that process as the holder of its sandbox and stays
      stay            sees to it that it is not killed with its parents, twice over, and stays
-     trap            leaves traps and rubbish in its directory and ends
+     trap            tries to leave traps and rubbish in its directory and ends
      bomb            leaves processes behind that fork all the time, and ends
    With THROWAWAY, a port, it stands in for the controller's engine, which can read no order: whatever it is run for, it tries all
    that and sends the lines, "WHAT NAME ERRNO", to that port of the loopback. Its name decides what a `run` does then: `evil-stay`
@@ -126,7 +126,7 @@ static void probe(pid_t host, pid_t worker)
     for (int number = 5; number < 1024; number++) open_descriptors += fcntl(number, F_GETFD) >= 0;
     printf("%sinherited-descriptors %d\n", what, open_descriptors);
     fflush(stdout);
-    try_open("control-own-file", "mine", O_RDWR | O_CREAT);
+    try_open("control-own-file", "cache.db", O_RDWR);
     try_open("subscription", USER "/subscription.json", O_RDONLY);
     try_open("provider-source", USER "/source", O_RDONLY | O_DIRECTORY);
     try_open("write-profile", USER "/profile.json", O_RDWR);
@@ -186,7 +186,7 @@ static void probe(pid_t host, pid_t worker)
     told("page-faults", syscall(SYS_userfaultfd, 0));
     told("counters", syscall(SYS_perf_event_open, path, 0, -1, -1, 0));
     signal(SIGXFSZ, SIG_IGN);
-    int big = open("big", O_RDWR | O_CREAT, 0600);
+    int big = open("cache.db", O_RDWR);
     told("file-of-a-gigabyte", ftruncate(big, 1 << 30));
     struct rlimit limit = {1 << 20, 1 << 20};
     told("more-descriptors", setrlimit(RLIMIT_NOFILE, &limit));
@@ -263,14 +263,14 @@ static int throw_away(const char *verb)
 }
 #endif
 
-static int trapless;
+static int laid;
 
-static void trap_directory(const char *name, mode_t mode) { trapless += mkdir(name, mode) < 0; }
+static void trap_directory(const char *name, mode_t mode) { laid += mkdir(name, mode) == 0; }
 
 static void trap_file(const char *name, mode_t mode)
 {
     int file = open(name, O_RDWR | O_CREAT, mode);
-    trapless += file < 0 || ftruncate(file, 1 << 16) < 0;
+    laid += file >= 0;
     close(file);
 }
 
@@ -282,13 +282,15 @@ static void trap(void)
     trap_directory("holder.pid/deep", 0700);
     trap_file("holder.pid/deep/file", 0);
     trap_directory("holder.pid/deep/closed", 0);
-    unlink("cache.db");
-    trapless += mkfifo("cache.db", 0600) < 0;
+    laid += unlink("cache.db") == 0;
+    laid += mkfifo("cache.db", 0600) == 0;
     for (int number = 0; number < 64; number++) {
         snprintf(name, sizeof name, "rubbish-%d", number);
         trap_file(name, 0600);
     }
-    trapless += symlink("/etc/passwd", "link") < 0;
+    laid += symlink("/etc/passwd", "link") == 0;
+    laid += rename("holder.pid", "other") == 0;
+    laid += link("cache.db", "other") == 0;
     /* Names that are no text, and those that are too much of it. */
     trap_file("\xff", 0600);
     trap_directory("names", 0700);
@@ -301,14 +303,14 @@ static void trap(void)
     name[sizeof name - 1] = 0;
     trap_file(name, 0600);
     trap_directory("longest", 0700);
-    trapless += chdir("longest") < 0;
+    laid += chdir("longest") == 0;
     /* Deeper than any path is long. */
     for (int depth = 0; depth < 40; depth++) {
         trap_directory(name, 0700);
-        trapless += chdir(name) < 0;
+        laid += chdir(name) == 0;
         trap_file("\xff", 0);
     }
-    printf("trapless %d\n", trapless);
+    printf("laid %d\n", laid);
     fflush(stdout);
 }
 
@@ -360,9 +362,8 @@ int main(int count, char **words)
     }
     printf("named %d\n", named);
     fflush(stdout);
-    file = fopen("holder.pid.new", "w");
+    file = fopen("holder.pid", "w");
     fprintf(file, "%d\n", named);
     fclose(file);
-    rename("holder.pid.new", "holder.pid");
     pause();
 }

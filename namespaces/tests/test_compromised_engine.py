@@ -93,9 +93,10 @@ def test_a_lying_pid_file_steers_nothing(evil, lab, whom):
     assert snapshot.own_objects(lab) == [] and snapshot.differences(evil.before, snapshot.take(lab)) == []
 
 
-def test_what_it_leaves_in_its_directory_is_gone(evil, lab):
+def test_it_leaves_nothing_in_its_directory(evil, lab):
+    # /run is the whole machine's: it can fill two files of a limited size, and make no other.
     _, said = order(evil, "trap")
-    assert "trapless 0" in said, "it has laid them all"
+    assert "laid 0" in said
     # Not waited for by whoever disconnects, for there may be any number of them.
     wait_until(lambda: os.listdir(lab.path("run", "engine")) == [], 15, "they are removed")
 
