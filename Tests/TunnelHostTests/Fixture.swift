@@ -58,6 +58,14 @@ final class Fixture {
     }
 }
 
+extension EventLoop {
+    /// Runs until something is so; a test that has waited half a minute goes on, and fails by what it expects.
+    func run(until isSo: () throws -> Bool) throws {
+        let deadline = Moment.now.adding(milliseconds: 30_000)
+        while try !isSo(), Moment.now < deadline { try turn(timeout: 1_000) }
+    }
+}
+
 /// A host on which nothing resolves names.
 final class NoResolver: DNSBackend {
     let directory = "/nonexistent"

@@ -83,12 +83,12 @@ final class Stream {
         return sum
     }
 
-    /// Whether what one end writes gets to the other within a second.
-    func passes(_ text: String, byServer: Bool) -> Bool {
+    /// Whether what one end writes gets to the other within so many milliseconds.
+    func passes(_ text: String, byServer: Bool, within milliseconds: Int = 30_000) -> Bool {
         let (writer, reader) = byServer ? (server, client) : (client, server)
         var bytes = Array(text.utf8)
         guard send(writer, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count,
-            !wait(for: [(reader, .readable)], milliseconds: 1000)[0].isEmpty
+            !wait(for: [(reader, .readable)], milliseconds: milliseconds)[0].isEmpty
         else { return false }
         return recv(reader, &bytes, bytes.count, 0) > 0 && bytes == Array(text.utf8)
     }

@@ -22,9 +22,8 @@ struct WatchTests {
 
             func answer(_ command: String) throws -> NetworkReport? {
                 shell(command)
-                let deadline = Moment.now.adding(milliseconds: 10_000)
                 let count = reports.count
-                while reports.count == count, Moment.now < deadline { try loop.turn(timeout: 10_000) }
+                try loop.run { reports.count != count }
                 return reports.count > count ? reports[count] : nil
             }
 
@@ -96,26 +95,22 @@ struct WatchTests {
             try host.throwDomestic([prefix])
             var reports: [NetworkReport] = []
             try host.watch(on: loop) { reports.append($0) }
-            func turn(until isThere: () -> Bool) throws {
-                let deadline = Moment.now.adding(milliseconds: 30_000)
-                while !isThere(), Moment.now < deadline { try loop.turn(timeout: 10_000) }
-            }
             // The kernel has no room for it twice.
             host.installed.domestic = [prefix, prefix]
             shell("ip route add blackhole 192.0.2.0/24")
-            try turn { reports.count == 2 }
+            try loop.run { reports.count == 2 }
             #expect(host.watch?.failures == 2 && host.watch?.pendingRetry != nil)
             // From the third on it waits so long that what follows here comes before.
             host.watch?.failures = 4
-            try turn { reports.count == 3 }
+            try loop.run { reports.count == 3 }
             try #require(reports.count == 3)
             #expect(reports.allSatisfy { $0.failure is ReadBackError })
             // That the short look is content says nothing of that.
             shell("ip route replace default via 203.0.113.9")
-            try turn { reports.last?.uplinkChanged == true }
+            try loop.run { reports.last?.uplinkChanged == true }
             #expect(reports.last?.failure == nil && host.watch?.pendingRetry != nil)
             host.installed.domestic = [prefix]
-            try turn { host.watch?.pendingRetry == nil }
+            try loop.run { host.watch?.pendingRetry == nil }
             #expect(host.watch?.failures == 0)
             host.stopWatching()
             try host.lower()
