@@ -6,8 +6,8 @@
                               that has ended is opened again. To the slow sink go uploads whose program has closed the socket
                               with everything still to be sent, a new one each second.
 
-`hold` answers lines on its standard input: "fresh" with "ready", when all have been closed and opened anew; "told" with the
-times of its rounds since the last "told", in JSON.
+`hold` answers lines on its standard input: "fresh" with "ready", when all have been closed and opened anew, however often that
+takes; "told" with the times of its rounds since the last "told", in JSON.
 """
 
 import errno
@@ -174,13 +174,26 @@ class Upload(Kept):
         self.close()
 
 
+def open_all(kept):
+    """Opens all anew. One that is refused is tried again: the tunnel before may not be gone yet."""
+    for each in kept:
+        patience = time.monotonic() + 60
+        while True:
+            try:
+                each.open(5)
+                break
+            except OSError:
+                if time.monotonic() > patience:
+                    raise
+                time.sleep(Kept.PATIENCE)
+
+
 def hold(targets):
     """Opens all, then sends on all."""
     kept = [Kept(address, port, transport) for address in targets.values() for port in (QUIET, TALKATIVE)
             for transport in (socket.SOCK_STREAM, socket.SOCK_DGRAM)]
     kept += [Upload(address, SLOW, socket.SOCK_STREAM) for address in targets.values()]
-    for each in kept:
-        each.open(5)
+    open_all(kept)
     print("ready", flush=True)
     listening, rounds = [sys.stdin], []
     while True:
@@ -188,8 +201,7 @@ def hold(targets):
             word = sys.stdin.readline()
             listening = [sys.stdin] if word else []
             if word == "fresh\n":
-                for each in kept:
-                    each.open(5)
+                open_all(kept)
                 print("ready", flush=True)
             elif word == "told\n":
                 print(json.dumps(rounds), flush=True)
