@@ -79,7 +79,8 @@ def server_config(certificates):
         "trojan": {"users": [{"name": "lab", "password": password("trojan")}], "tls": tls},
         "vmess": {"users": [{"name": "lab", "uuid": identity("vmess"), "alterId": 0}],
                   "transport": {"type": "ws", "path": WS_PATH}, "tls": tls},
-        "vless": {"users": [{"name": "lab", "uuid": identity("vless"), "flow": "xtls-rprx-vision"}], "tls": tls},
+        "vless": {"users": [{"name": "lab", "uuid": identity("vless"), "flow": "xtls-rprx-vision"},
+                            {"name": "plain", "uuid": identity("vless plain")}], "tls": tls},
         "hysteria2": {"users": [{"name": "lab", "password": password("hysteria2")}], "tls": h3},
         "tuic": {"users": [{"name": "lab", "uuid": identity("tuic"), "password": password("tuic")}],
                  "congestion_control": "bbr", "tls": h3},
@@ -129,6 +130,14 @@ def outbound(number, name, kind, port, short):
 def outbounds():
     """All seven lines."""
     return [outbound(number, name, kind, port, short) for number, name, kind, port, short, _ in LINES]
+
+
+def without_vision(subscription):
+    """That subscription with its VLESS line as the server's other user, who has no flow."""
+    for each in subscription["outbounds"]:
+        if each.pop("flow", None):
+            each["uuid"] = identity("vless plain")
+    return subscription
 
 
 def sing_box_subscription():

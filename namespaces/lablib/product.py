@@ -48,13 +48,21 @@ class Product:
             "--user", plan.USER, *more)
 
     def start(self, *more, engine=None, wait=True):
-        """Starts the worker and returns when its socket takes connections."""
+        """Starts the worker and returns when it serves: it has removed what the one before left."""
         log = open(self.lab.path("log", "worker.log"), "a", encoding="utf-8")
         self.worker = subprocess.Popen(self.worker_command(*more, engine=engine), stdin=subprocess.DEVNULL, stdout=log,
                                        stderr=log, preexec_fn=netns.die_with_parent)
         log.close()
         if wait:
-            wait_until(self.answers, 10, "the worker's socket takes connections")
+            wait_until(self.serves, PATIENCE, "the worker serves", interval=0.01)
+
+    def serves(self):
+        """True when the worker takes requests, which is later than its socket takes connections; raises when it has ended."""
+        log = self.lab.path("run", "worker", "worker.log")
+        if not self.answers() or not os.path.exists(log):
+            return False
+        with open(log, encoding="utf-8", errors="replace") as file:
+            return f"serving pid={self.worker.pid} " in file.read()
 
     def answers(self):
         """True when the worker's socket takes a connection; raises when the worker has ended."""

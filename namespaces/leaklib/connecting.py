@@ -34,9 +34,7 @@ def without_tunnel(bench):
 
 
 def about_to(bench, what):
-    """Opens all that are kept open anew, and shows that everything leaves: the next row finds it so. A worker that answers has
-    removed what the one before left; until then the rules of one that was killed may lead into a sandbox on its end."""
-    bench.product.status()
+    """Opens all that are kept open anew, and shows that everything leaves: the next row finds it so."""
     bench.fresh()
     bench.window("-", f"about to {what}", None, VISIBLE, least=0.5, note="every probe is seen, and every connection kept open")
 
