@@ -26,6 +26,24 @@ package enum KernelFile {
         return String(decoding: text, as: UTF8.self)
     }
 
+    /// The first line for which something holds, without its line feed; what is behind it is left unread.
+    package static func firstLine(
+        of path: String, where holds: (String) -> Bool
+    ) throws(SystemCallError) -> String? {
+        let file = try open(path, O_RDONLY)
+        var rest: [UInt8] = []
+        while case .bytes(let bytes) = try readSome(file.number, limit: 65_536) {
+            var lines = (rest + bytes).split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            rest = Array(lines.removeLast())
+            for line in lines {
+                let text = String(decoding: line, as: UTF8.self)
+                if holds(text) { return text }
+            }
+        }
+        let text = String(decoding: rest, as: UTF8.self)
+        return !rest.isEmpty && holds(text) ? text : nil
+    }
+
     /// Writes a value to a file that is there.
     package static func write(_ path: String, _ value: String) throws(SystemCallError) {
         let file = try open(path, O_WRONLY)

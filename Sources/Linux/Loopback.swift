@@ -18,20 +18,21 @@ package enum Loopback {
     package static func wasAccepted(_ descriptor: Int32) -> Bool { cl_socket_error(descriptor) == 0 }
 
     /// The user whose process listens on a port; nil when nobody does. Read from /proc/net/tcp (proc_pid_net(5)), which names
-    /// the listening sockets first; a busy machine has tens of thousands of others behind them.
+    /// the listening sockets first, be they as many as anybody likes; a busy machine has tens of thousands of others behind
+    /// them, which are not read.
     package static func listener(
         on port: UInt16, table path: String = "/proc/thread-self/net/tcp"
     ) throws(SystemCallError) -> UInt32? {
         let digits = String(port, radix: 16, uppercase: true)
         let address = "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits
-        let table = try KernelFile.beginning(of: path, bytes: listening)
-        for line in table.split(separator: "\n") {
+        var user: UInt32?
+        _ = try KernelFile.firstLine(of: path) { line in
             let fields = line.split(separator: " ", omittingEmptySubsequences: true)
-            if fields.count > 7, fields[1] == address, fields[3] == "0A" { return UInt32(fields[7]) }
+            guard fields.count > 7, fields[0] != "sl" else { return false }
+            guard fields[3] == "0A" else { return true }
+            if fields[1] == address { user = UInt32(fields[7]) }
+            return user != nil
         }
-        return nil
+        return user
     }
-
-    /// Bytes with the lines of some thousands of listening sockets.
-    private static let listening = 1 << 20
 }

@@ -29,6 +29,17 @@ import Testing
         #expect(try Loopback.listener(on: 0xDD14, table: path) == nil)
     }
 
+    @Test func aListenerIsFoundBehindThousandsOfOtherListeners() throws {
+        let others =
+            "   0: 0100007F:DD14 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 4241 1 0 100 0 0 10 0\n"
+        let listener =
+            "   1: 0100007F:D5FB 00000000:0000 0A 00000000:00000000 00:00000000 00000000   994        0 4242 1 0 100 0 0 10 0"
+        let path = try table(String(repeating: others, count: 20_000) + listener)
+        defer { unlink(path) }
+        #expect(try Loopback.listener(on: 0xD5FB, table: path) == 994)
+        #expect(try Loopback.listener(on: 0xD5FC, table: path) == nil)
+    }
+
     @Test func whoListensHereIsThisUser() throws {
         let socket = try LoopbackListener(listening: false)
         #expect(try Loopback.listener(on: socket.port) == nil)
