@@ -16,6 +16,8 @@ class LineClient:
     def __init__(self, lab: Lab):
         outbounds = [*lines.outbounds(), {
             **lines.outbound(18, lines.IPV6_LINE, "shadowsocks", 8388, None), "server": plan.ABROAD6.format(18)}]
+        vless = next(each for each in lines.without_vision(outbounds) if each["type"] == "vless")
+        outbounds.append({**vless, "tag": lines.PLAIN_LINE})
         self.tags = [outbound["tag"] for outbound in outbounds]
         config = {
             "log": {"level": "info"},

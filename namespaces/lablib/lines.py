@@ -22,6 +22,7 @@ LINES = (
     (17, "🇬🇧 英国 AnyTLS x0.8", "anytls", 8447, "uk", 0.8),
 )
 IPV6_LINE = "🇩🇪 德国 IPv6"
+PLAIN_LINE = "🇺🇸 美国 VLESS"
 REFUSED_LINE = "🇫🇷 法国 维护中"
 SILENT_LINE = "🇷🇺 俄罗斯 01"
 SSR_LINE = "🇰🇷 韩国 SSR"
@@ -132,12 +133,10 @@ def outbounds():
     return [outbound(number, name, kind, port, short) for number, name, kind, port, short, _ in LINES]
 
 
-def without_vision(subscription):
-    """That subscription with its VLESS line as the server's other user, who has no flow."""
-    for each in subscription["outbounds"]:
-        if each.pop("flow", None):
-            each["uuid"] = identity("vless plain")
-    return subscription
+def without_vision(outbounds):
+    """Those outbounds with VLESS as the server's other user, who has no flow."""
+    return [{**{key: value for key, value in each.items() if key != "flow"}, "uuid": identity("vless plain")} if "flow" in each
+            else each for each in outbounds]
 
 
 def sing_box_subscription():

@@ -115,6 +115,11 @@ def test_line_with_a_server_on_ipv6(lab, line_client):
     assert lab.page(PAGE, "-x", line_client.proxy(lines.IPV6_LINE))["address"] == plan.ABROAD4.format(18)
 
 
+def test_vless_without_a_flow(lab, line_client):
+    vless = next(line for line in lines.LINES if line[2] == "vless")
+    assert lab.page(PAGE, "-x", line_client.proxy(lines.PLAIN_LINE))["address"] == lines.exit4(vless[1])
+
+
 def test_refused_and_silent_servers(lab):
     refused = lab.user("curl", "-sS", "--max-time", "5", f"http://{plan.REFUSED4}:9", check=False)
     silent = lab.user("curl", "-sS", "--max-time", "1", f"http://{plan.SILENT4}:8388", check=False)
