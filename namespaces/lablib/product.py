@@ -54,7 +54,7 @@ class Product:
                                        stderr=log, preexec_fn=netns.die_with_parent)
         log.close()
         if wait:
-            wait_until(self.serves, PATIENCE, "the worker serves", interval=0.01)
+            wait_until(self.serves, PATIENCE, "the worker serves", interval=0.002)
 
     def serves(self):
         """True when the worker takes requests, which is later than its socket takes connections; raises when it has ended."""
